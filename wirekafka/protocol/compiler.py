@@ -1,8 +1,10 @@
-"""Writes straight-line Python from a construct tree: one function that parses, one that builds.
+"""What both halves of the compiler share: generated lines, and facts about construct nodes.
 
-`codec` calls it once for each message class and version used. It knows the node kinds of `nodes`
-and construct's fixed-width fields; a node it does not know is a TypeError at first use, never a
-slow path in silence. Fixed-width neighbours become one `struct` call.
+`compile_parse` and `compile_build` walk the construct tree of a message at a version with it and
+write one straight-line Python function each; `codec` asks for them when a codec is first used. The
+tree holds the node kinds of `nodes` and construct's fixed-width fields; a node that is neither is a
+TypeError at first use, never a slow path in silence. Fixed-width neighbours become one `struct`
+call, across nested structs and together with the length that follows them.
 
 The parse function trusts its input to be long enough only where a check stands: every length and
 count is checked against `size` before bytes are taken or a list is built. What it may still raise
@@ -13,27 +15,22 @@ Source: the manner of attrs' generated methods (linecache, so that tracebacks sh
 
 import linecache
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import construct
 
 from wirekafka.protocol.error_codes import MalformedMessage
-from wirekafka.protocol.nodes import (
-    ArrayOf,
-    Instance,
-    NullableStruct,
-    Sized,
-    TaggedFields,
-)
+from wirekafka.protocol.nodes import ArrayOf, Instance, NullableStruct, Sized, TaggedFields
 
 # Any stands here for message values and generated functions, whose types only the schema knows.
 
 ParseFunction = Callable[[Any, int, int], tuple[Any, int]]
 BuildFunction = Callable[[Any, bytearray, list[Any]], bytearray]
 
-_DIRECT_COPY_LIMIT_BYTES = 32 * 1024
-"""Record data up to this size is copied behind its header; larger is sent as a part of its own."""
+_READY_COUNTS = 16
+"""Arrays of fewer numbers than this find their `struct` method ready made."""
 
 
 def rest_of_varint(buffer: Any, position: int, first: int) -> tuple[int, int]:
@@ -62,25 +59,21 @@ def varint_bytes(value: int) -> bytes:
     return bytes(out)
 
 
-def refuse(what: str) -> None:
-    raise MalformedMessage(what)
-
-
 def skip_tagged(buffer: Any, position: int, size: int, count: int) -> int:
     """Pass over `count` tagged fields that nobody here knows; give the position behind them."""
     for _ in range(count):
-        for step in ("tag", "size"):
+        for _tag_then_length in range(2):
             value = buffer[position]
             position += 1
             if value >= 0x80:
                 value, position = rest_of_varint(buffer, position, value)
         position += value
         if position > size:
-            refuse(f"a tagged {step} beyond the end")
+            raise MalformedMessage("a tagged field beyond the end")
     return position
 
 
-def _fixed_format(node: construct.Construct) -> str | None:
+def fixed_format(node: construct.Construct) -> str | None:
     """The struct letter of a fixed-width node, None for any other."""
     if isinstance(node, construct.FormatField):
         letter: str = node.fmtstr[1:]
@@ -92,9 +85,13 @@ def _fixed_format(node: construct.Construct) -> str | None:
     return None
 
 
+def unknown_node(node: construct.Construct) -> TypeError:
+    return TypeError(f"no compiler for construct node {node!r}")
+
+
 def min_size(node: construct.Construct) -> int:
     """The fewest bytes a value of this node takes; what a count is checked against."""
-    letter = _fixed_format(node)
+    letter = fixed_format(node)
     if letter is not None:
         return struct.calcsize(">" + letter)
     if isinstance(node, Sized | ArrayOf):
@@ -103,30 +100,77 @@ def min_size(node: construct.Construct) -> int:
         return 1
     if isinstance(node, Instance):
         return sum(min_size(field.subcon) for field in node.subcon.subcons)
-    raise TypeError(f"no compiler for construct node {node!r}")
+    raise unknown_node(node)
+
+
+def holds_records(node: construct.Construct) -> bool:
+    """Whether record data stands anywhere in the tree below `node`."""
+    if isinstance(node, Sized):
+        return node.payload == "records"
+    if isinstance(node, ArrayOf):
+        return holds_records(node.element)
+    if isinstance(node, NullableStruct):
+        return holds_records(node.inner)
+    if isinstance(node, Instance):
+        return any(holds_records(field.subcon) for field in node.subcon.subcons)
+    if isinstance(node, TaggedFields):
+        return any(holds_records(field.subcon) for field in node.fields)
+    return False
+
+
+def is_literal(value: Any) -> bool:
+    """Whether `repr(value)` is Python for an equal value."""
+    return value is None or value == [] or isinstance(value, int | float | str | bytes)
 
 
 class Writer:
-    """Lines of Python under construction, names that do not clash, and the values they refer to."""
+    """Lines of Python under construction, names that do not clash, and the values they refer to.
 
-    def __init__(self) -> None:
+    Fixed-width fields wait in `run` as (struct letter, target or source) until something else
+    follows; `flush_run`, set by the half that writes, turns them into one call. Every block begins
+    and ends with a flush.
+    """
+
+    def __init__(self, flush_run: Callable[[], None]) -> None:
+        self.flush_run = flush_run
+        self.run: list[tuple[str, str]] = []
         self.lines: list[str] = []
         self.depth = 1
         self.names = 0
         self.scope: dict[str, Any] = {
-            "rest_of_varint": rest_of_varint, "varint_bytes": varint_bytes, "refuse": refuse,
-            "skip_tagged": skip_tagged, "new": object.__new__, "unpack_from": struct.unpack_from,
-            "LIMIT": _DIRECT_COPY_LIMIT_BYTES,
-        }  # fmt: skip
+            "MalformedMessage": MalformedMessage,
+            "rest_of_varint": rest_of_varint,
+            "varint_bytes": varint_bytes,
+            "skip_tagged": skip_tagged,
+            "new": object.__new__,
+            "pack": struct.pack,
+            "unpack_from": struct.unpack_from,
+        }
 
     def put(self, line: str) -> None:
         self.lines.append("    " * self.depth + line)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """An indented block: `with writer.block("if x:"):`."""
+        self.flush_run()
+        self.put(head)
+        self.depth += 1
+        yield
+        self.flush_run()
+        self.depth -= 1
+
+    def refuse_if(self, condition: str, what: str) -> None:
+        """Write a check. What the condition reads must be unpacked: the run is not flushed for it."""
+        self.put(f"if {condition}:")
+        self.put(f"    raise MalformedMessage({what!r})")
 
     def name(self, stem: str) -> str:
         self.names += 1
         return f"{stem}_{self.names}"
 
     def refer(self, stem: str, value: Any) -> str:
+        """A name by which the generated code finds `value`."""
         for name, known in self.scope.items():
             if known is value:
                 return name
@@ -134,25 +178,30 @@ class Writer:
         self.scope[name] = value
         return name
 
-    def pack(self, direction: Literal["pack", "unpack_from"], fmt: str) -> str:
+    def take_run(self) -> tuple[str, list[str]]:
+        """The struct format of the fields that wait, and their targets or sources."""
+        fmt = "".join(letter for letter, _ in self.run)
+        names = [name for _, name in self.run if name]
+        self.run.clear()
+        return fmt, names
+
+    def method(self, direction: Literal["pack", "unpack_from"], fmt: str) -> str:
         """The bound method of a Struct for this format, one for each format used."""
-        name = f"{direction}_{fmt.replace('?', 'B_')}"
+        name = f"{direction}_{fmt.replace('?', 'o')}"
         self.scope.setdefault(name, getattr(struct.Struct(">" + fmt), direction))
         return name
 
+    def method_for_count(self, direction: Literal["pack", "unpack_from"], letter: str, n: str) -> str:
+        """An expression for the method that takes `n` numbers of one kind, while `ready(n)` is true."""
+        name = f"{direction}_many_{letter.replace('?', 'o')}"
+        if name not in self.scope:
+            forms = (struct.Struct(f">{count}{letter}") for count in range(_READY_COUNTS))
+            self.scope[name] = tuple(getattr(form, direction) for form in forms)
+        return f"{name}[{n}]"
 
-class Block:
-    """An indented block: `with Block(writer, "if x:"):`."""
-
-    def __init__(self, writer: Writer, head: str) -> None:
-        self.writer, self.head = writer, head
-
-    def __enter__(self) -> None:
-        self.writer.put(self.head)
-        self.writer.depth += 1
-
-    def __exit__(self, *exc: object) -> None:
-        self.writer.depth -= 1
+    def ready(self, n: str) -> str:
+        """The condition under which `method_for_count` has a method; `n` is a variable's name."""
+        return f"{n} < {_READY_COUNTS}"
 
 
 def compile_function(name: str, head: str, body: list[str], scope: dict[str, Any]) -> Any:

@@ -209,5 +209,13 @@ class KafkaError(Exception):
         return f"{self.code.name}: {self.message}"
 
 
+class InvalidRecords(KafkaError):
+    """A batch that was refused, and which of its records are at fault, as (index, reason)."""
+
+    def __init__(self, code: ErrorCode, message: str, record_errors: list[tuple[int, str]]) -> None:
+        super().__init__(code, message)
+        self.record_errors = record_errors
+
+
 class MalformedMessage(ValueError):
     """Bytes that are not the message they were said to be, or a value that no byte form has."""

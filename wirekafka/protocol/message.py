@@ -5,15 +5,15 @@
         group_id: str = wire(STRING)
         group_instance_id: str | None = wire(NULLABLE_STRING, "3+", default=None)
 
-A value has no version in it: a field that a
-version lacks keeps its default when parsed and is left out when built.
+A value has no version in it: a field that a version lacks keeps its default when parsed and is left
+out when built.
 
 Source: the form of Kafka's own message definitions (versions, nullableVersions, taggedVersions).
 """
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar, dataclass_transform, overload
+from typing import Any, ClassVar, TypeVar, cast, dataclass_transform, overload
 
 import construct
 
@@ -105,26 +105,16 @@ def wire(
     """Declare a field of a message.
 
     `versions` has it at all, `nullable` may have null (a nullable kind: all of them, unless said),
-    `tagged` has it in the tagged section under `tag`. `flexible="none"` keeps the old length form in flexible versions (the client id of the
-    request header alone). A field without a default must be given when a message is made.
+    `tagged` has it in the tagged section under `tag`. `flexible="none"` keeps the old length form in
+    flexible versions (the client id of the request header alone). A field without a default must be
+    given when a message is made.
     """
     if factory is None:
         factory = kind.zero if default is _MISSING else lambda: default
     nullable = nullable or ("0+" if kind.nullable else "none")
-    marker = dataclasses.field(
-        default_factory=factory,
-        metadata={
-            "wire": (
-                kind,
-                Versions.of(versions),
-                Versions.of(nullable),
-                tag,
-                Versions.of(tagged),
-                flexible == "none",
-            )
-        },
-    )
-    return marker
+    said = (kind, Versions.of(versions), Versions.of(nullable), tag, Versions.of(tagged), flexible == "none")
+    made: Any = dataclasses.field(default_factory=factory, metadata={"wire": said})
+    return cast(T, made)
 
 
 class Message:

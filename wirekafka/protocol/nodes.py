@@ -19,9 +19,12 @@ from construct import Construct, stream_read, stream_write
 
 Payload = Literal["text", "bytes", "records"]
 
+LONGEST_STRING_BYTES = 0x7FFF
+"""What an int16 length can say; Kafka holds the compact form to it too."""
+
 
 def bytes_left(stream: Any) -> int:
-    here = stream.tell()
+    here: int = stream.tell()
     end: int = stream.seek(0, SEEK_END)
     stream.seek(here)
     return end - here
@@ -89,6 +92,7 @@ class Sized(Construct):  # type: ignore[misc]
         if n < 0:
             check_null(n, self.nullable, path)
             return None
+        self.check_length(n, path)
         raw = stream_read(stream, n, path)
         return raw.decode() if self.payload == "text" else raw
 
@@ -98,9 +102,14 @@ class Sized(Construct):  # type: ignore[misc]
             self.count.write(-1, stream, path)
             return obj
         raw = obj.encode() if self.payload == "text" else bytes(obj)
+        self.check_length(len(raw), path)
         self.count.write(len(raw), stream, path)
         stream_write(stream, raw, len(raw), path)
         return obj
+
+    def check_length(self, n: int, path: str) -> None:
+        if self.payload == "text" and n > LONGEST_STRING_BYTES:
+            raise construct.RangeError(f"a string of {n} bytes", path=path)
 
 
 class ArrayOf(Construct):  # type: ignore[misc]

@@ -6,35 +6,29 @@ v2: flexible.
 v3: adds producer_id; adds producer_epoch.
 v4: the same form.
 v5: the same form.
-v6: adds enable2_pc; adds keep_prepared_txn; answer adds ongoing_txn_producer_id, adds
-    ongoing_txn_producer_epoch.
 
 Source: KIP-98, KIP-360 (epoch bumps).
 """
 
 from wirekafka.protocol.api import Api
 from wirekafka.protocol.message import Message, message, wire
-from wirekafka.protocol.wire import BOOLEAN, INT16, INT32, INT64, NULLABLE_STRING
+from wirekafka.protocol.wire import INT16, INT32, INT64, NULLABLE_STRING
 
 
-@message(versions="0-6", flexible="2+")
+@message(versions="0-5", flexible="2+")
 class InitProducerIdRequest(Message):
     transactional_id: str | None = wire(NULLABLE_STRING)
     transaction_timeout_ms: int = wire(INT32)
     producer_id: int = wire(INT64, "3+", default=-1)
     producer_epoch: int = wire(INT16, "3+", default=-1)
-    enable2_pc: bool = wire(BOOLEAN, "6+", default=False)
-    keep_prepared_txn: bool = wire(BOOLEAN, "6+", default=False)
 
 
-@message(versions="0-6", flexible="2+")
+@message(versions="0-5", flexible="2+")
 class InitProducerIdResponse(Message):
     throttle_time_ms: int = wire(INT32)
     error_code: int = wire(INT16)
     producer_id: int = wire(INT64, default=-1)
     producer_epoch: int = wire(INT16)
-    ongoing_txn_producer_id: int = wire(INT64, "6+", default=-1)
-    ongoing_txn_producer_epoch: int = wire(INT16, "6+", default=-1)
 
 
 INIT_PRODUCER_ID = Api(22, InitProducerIdRequest, InitProducerIdResponse)

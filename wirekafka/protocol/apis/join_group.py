@@ -11,7 +11,8 @@ v7: answer adds protocol_type, protocol_name may be null.
 v8: adds reason.
 v9: answer adds skip_assignment.
 
-Source: KIP-345 (static members), KIP-394 (member id first), KIP-559 (protocol type), KIP-800 (reason), KIP-814 (skip assignment).
+Source: KIP-345 (static members), KIP-394 (member id first), KIP-559 (protocol type),
+KIP-800 (reason), KIP-814 (skip assignment).
 """
 
 from wirekafka.protocol.api import Api

@@ -1,0 +1,51 @@
+# Two commands for a new user: `make run` and `make test`. Both make .venv first, and need only
+# Python 3.11+ with venv.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+DATA   ?= ./data
+ARGS   ?=
+
+.PHONY: run test check unit stories bench clean help
+
+help:            ## Say what there is to make
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+run: $(VENV)/runs  ## Start a broker on 127.0.0.1:9092, data under ./data
+	@exec $(BIN)/wirekafka serve --data-dir $(DATA) $(ARGS)
+
+test: $(VENV)/tests  ## Set up and pass the tests: units, then stories with real clients
+	$(BIN)/python -m pytest -q -n 2 tests compat_tests
+
+check: $(VENV)/tests  ## Format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(VENV)/tests  ## The unit tests alone
+	$(BIN)/python -m pytest -q -n 2 tests
+
+stories: $(VENV)/tests  ## The stories alone; ARGS="--bootstrap HOST:PORT" runs them against any broker
+	$(BIN)/python -m pytest -q compat_tests $(ARGS)
+
+bench: $(VENV)/tests  ## The benches, each of which also runs alone
+	$(BIN)/python bench/codec.py
+	$(BIN)/python bench/hot_path.py
+	$(BIN)/python bench/startup.py
+
+clean:           ## Remove what make made; data stays
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(VENV)/made:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/runs: $(VENV)/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/tests: $(VENV)/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $(VENV)/runs $@

@@ -1,0 +1,227 @@
+"""How near the broker comes to the least that produce and fetch can cost.
+
+    python bench/hot_path.py [--rounds N] [--seconds S] [--batch-bytes N]
+
+In: one connection sends produce requests of one batch (1 MiB by default), five in flight, to the
+broker; and the same bytes to a bare trio loop that receives them, checks CRC-32C and writes them to a
+file. Out: the same connection fetches what was written; and takes the same bytes from a bare trio
+loop that does nothing but sendfile. Rounds alternate, so that both sides meet the same weather; the
+figure is the median of the ratios broker / bare. Targets: at least 0.5 each way.
+
+Every server is a process of its own; this one is the client.
+"""
+
+import argparse
+import os
+import select
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from wirekafka.protocol.apis.create_topics import CreatableTopic, CreateTopicsRequest
+from wirekafka.protocol.apis.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from wirekafka.protocol.apis.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from wirekafka.protocol.codec import codec_for
+from wirekafka.protocol.headers import RequestHeader
+from wirekafka.protocol.message import Message
+from wirekafka.protocol.records import Record, build_batch
+
+TOPIC = "bench"
+IN_FLIGHT = 5
+PRODUCE_VERSION, FETCH_VERSION, CREATE_VERSION = 9, 12, 7
+HERE = Path(__file__).resolve().parent
+
+
+def frame(key: int, version: int, header_version: int, message: Message) -> bytes:
+    """A request with its length prefix."""
+    header = RequestHeader(request_api_key=key, request_api_version=version, correlation_id=1, client_id="bench")
+    body = codec_for(RequestHeader, header_version).build(header) + codec_for(type(message), version).build(message)
+    return struct.pack(">i", len(body)) + body
+
+
+def produce_frame(batch_bytes: int) -> bytes:
+    """A produce request of one uncompressed batch of 1 KiB records, about `batch_bytes` in all."""
+    record = Record(value=os.urandom(1024))
+    batch = build_batch([record] * (batch_bytes // 1035), timestamp_ms=int(time.time() * 1000))
+    data = PartitionProduceData(index=0, records=memoryview(batch))
+    topic = TopicProduceData(name=TOPIC, partition_data=[data])
+    return frame(0, PRODUCE_VERSION, 2, ProduceRequest(acks=1, timeout_ms=5000, topic_data=[topic]))
+
+
+def fetch_frame(offset: int, max_bytes: int) -> bytes:
+    wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=max_bytes)
+    request = FetchRequest(
+        max_wait_ms=500, min_bytes=1, max_bytes=max_bytes, topics=[FetchTopic(topic=TOPIC, partitions=[wanted])]
+    )
+    return frame(1, FETCH_VERSION, 2, request)
+
+
+class Server:
+    """A server process that prints its port on its first line that has one."""
+
+    def __init__(self, *command: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if "127.0.0.1:" in line:
+                self.port = int(line.split("127.0.0.1:")[1].split()[0])
+                return
+        raise RuntimeError(f"{command} did not start")
+
+    def connect(self) -> socket.socket:
+        sock = socket.create_connection(("127.0.0.1", self.port))
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return sock
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
+def receive_exactly(sock: socket.socket, space: memoryview) -> None:
+    while len(space):
+        count = sock.recv_into(space)
+        if count == 0:
+            raise ConnectionError("the server hung up")
+        space = space[count:]
+
+
+def receive_frame(sock: socket.socket, space: bytearray) -> memoryview:
+    view = memoryview(space)
+    receive_exactly(sock, view[:4])
+    (length,) = struct.unpack_from(">i", space)
+    receive_exactly(sock, view[:length])
+    return view[:length]
+
+
+def send_for(sock: socket.socket, request: bytes, seconds: float) -> float:
+    """Keep IN_FLIGHT requests on the way for some seconds; give MB/s of requests answered."""
+    space = bytearray(64 * 1024)
+    begun = time.perf_counter()
+    sent = answered = 0
+    out = memoryview(b"")
+    sock.setblocking(False)
+    poll = select.poll()
+    poll.register(sock, select.POLLIN | select.POLLOUT)
+    held = b""
+    while True:
+        now = time.perf_counter()
+        if now - begun >= seconds and sent == answered and not len(out):
+            return answered * len(request) / (now - begun) / 1e6
+        if not len(out) and sent - answered < IN_FLIGHT and now - begun < seconds:
+            out = memoryview(request)
+            sent += 1
+        poll.modify(sock, select.POLLIN | (select.POLLOUT if len(out) else 0))
+        (_, events) = poll.poll()[0]
+        if events & select.POLLOUT and len(out):
+            out = out[sock.send(out) :]
+        if events & select.POLLIN:
+            count = sock.recv_into(space)
+            held += bytes(space[:count])
+            while len(held) >= 4 and len(held) >= 4 + int.from_bytes(held[:4], "big"):
+                held = held[4 + int.from_bytes(held[:4], "big") :]
+                answered += 1
+
+
+def fetch_for(sock: socket.socket, ask: Callable[[], bytes], seconds: float, size: int) -> float:
+    """Ask and take whole answers for some seconds; give MB/s received."""
+    space = bytearray(size + 1024 * 1024)
+    begun, taken = time.perf_counter(), 0
+    while time.perf_counter() - begun < seconds:
+        sock.sendall(ask())
+        taken += len(receive_frame(sock, space))
+    return taken / (time.perf_counter() - begun) / 1e6
+
+
+def create_topic(sock: socket.socket) -> None:
+    topic = CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1, assignments=[], configs=[])
+    sock.sendall(frame(19, CREATE_VERSION, 2, CreateTopicsRequest(topics=[topic])))
+    receive_frame(sock, bytearray(64 * 1024))
+
+
+def check_produced(sock: socket.socket, request: bytes) -> None:
+    """The broker really takes these requests: one is answered with no error."""
+    sock.sendall(request)
+    answer = receive_frame(sock, bytearray(64 * 1024))
+    response = codec_for(ProduceResponse, PRODUCE_VERSION).parse(answer[5:])
+    assert response.responses[0].partition_responses[0].error_code == 0, response
+
+
+def check_fetched(sock: socket.socket, ask: bytes, size: int) -> None:
+    """The broker really gives records: a whole batch or more."""
+    sock.sendall(ask)
+    answer = receive_frame(sock, bytearray(size + 1024 * 1024))
+    response = codec_for(FetchResponse, FETCH_VERSION).parse(answer[5:])
+    data = response.responses[0].partitions[0]
+    assert data.error_code == 0, data.error_code
+    assert data.records is not None
+    assert len(data.records) >= size // 2, len(data.records)
+
+
+def report(name: str, broker: list[float], bare: list[float]) -> None:
+    ratios = [a / b for a, b in zip(broker, bare, strict=True)]
+    print(
+        f"{name:<24} broker {statistics.median(broker):8.0f} MB/s   bare {statistics.median(bare):8.0f} MB/s"
+        f"   ratio {statistics.median(ratios):.2f}  ({min(ratios):.2f} to {max(ratios):.2f})",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of one round of one side")
+    parser.add_argument("--batch-bytes", type=int, default=1024 * 1024 - 4096)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="wirekafka-bench-") as folder:
+        run(options.rounds, options.seconds, options.batch_bytes, Path(folder))
+
+
+def run(rounds: int, seconds: float, batch_bytes: int, folder: Path) -> None:
+    broker = Server(
+        "-m", "wirekafka", "serve", "--listen", "127.0.0.1:0", "--data-dir", str(folder / "data"),
+        "--set", "message.max.bytes=20000000", "--set", "log.segment.bytes=268435456",
+    )  # fmt: skip
+    bare = Server(str(HERE / "bare_server.py"), str(folder))
+    try:
+        request = produce_frame(batch_bytes)
+        to_broker, to_bare = broker.connect(), bare.connect()
+        create_topic(to_broker)
+        check_produced(to_broker, request)
+        print(f"{rounds} rounds of {seconds} s a side, requests of {len(request):,} bytes", flush=True)
+        pairs = [(send_for(to_broker, request, seconds), send_for(to_bare, request, seconds)) for _ in range(rounds)]
+        report("produce", [a for a, _ in pairs], [b for _, b in pairs])
+
+        to_broker.setblocking(True)
+        ask = fetch_frame(0, len(request))
+        check_fetched(to_broker, ask, len(request))
+        from_bare = bare.connect()
+        bare_ask = struct.pack(">iI", -1, len(request))
+        pairs = [
+            (
+                fetch_for(to_broker, lambda: ask, seconds, len(request)),
+                fetch_for(from_bare, lambda: bare_ask, seconds, len(request)),
+            )
+            for _ in range(rounds)
+        ]
+        report("fetch", [a for a, _ in pairs], [b for _, b in pairs])
+    finally:
+        broker.stop()
+        bare.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+"""Options, the broker under test, and the fixtures that hand a story its client, topics and consumers.
+
+Read by pytest; calls `wirekafka.testing` unless --bootstrap names another broker.
+Source: README.md beside this file.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any, TypeVar
+
+import pytest
+
+from compat_tests.broker import WIREKAFKA_COMMAND, RestartableBroker
+from compat_tests.clients import installed_clients
+from compat_tests.clients.adapter import Capability, Client, Consumer, ConsumerSettings, MortalConsumer
+from compat_tests.stories.waiting import eventually, partitions_of
+from compat_tests.table import NOT_SUPPORTED, CompatibilityTable
+
+OpenConsumer = Callable[..., Consumer]
+OpenMortalConsumer = Callable[..., MortalConsumer]
+MakeTopic = Callable[..., str]
+C = TypeVar("C", bound=Consumer)
+
+# What a client's own code is warned of is for its authors; in ours a warning stays an error.
+CLIENTS_WARNINGS = (
+    # kafka-python 3.0 reads its schemas by importlib.resources' old functions.
+    "ignore:(read|open)_text is deprecated:DeprecationWarning",
+)
+BROKER_SETTINGS = {"group.initial.rebalance.delay.ms": "0", "group.min.session.timeout.ms": "500"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("compat_tests")
+    group.addoption("--bootstrap", metavar="HOST:PORT", help="the broker to test; default: wirekafka")
+    group.addoption("--serve-command", help="how to start a broker that can be restarted: {port}, {data}")
+    group.addoption("--session-timeout-ms", type=int, default=1000, help="members' session time-out")
+    group.addoption("--compat-table", action="store_true", help="print the table of stories and clients")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(*capabilities): what a story asks of its client")
+    for warning in CLIENTS_WARNINGS:
+        config.addinivalue_line("filterwarnings", warning)
+    if config.getoption("--compat-table"):
+        config.pluginmanager.register(TablePlugin(CompatibilityTable()))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "client_class" in metafunc.fixturenames:
+        clients = installed_clients()
+        metafunc.parametrize(
+            "client_class", clients, ids=[client.name for client in clients], scope="session"
+        )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        client_class = _client_of(item)
+        if client_class is None:
+            continue
+        item.user_properties.append(("client", client_class.name))
+        if reason := _missing(item, client_class):
+            item.add_marker(pytest.mark.skip(reason=f"{NOT_SUPPORTED}{client_class.name}: {reason}"))
+
+
+def _client_of(item: pytest.Item) -> type[Client] | None:
+    if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+        return None
+    parameters: dict[str, Any] = item.callspec.params
+    return parameters.get("client_class")
+
+
+def _missing(item: pytest.Item, client_class: type[Client]) -> str | None:
+    needed: list[Capability] = [need for mark in item.iter_markers("needs") for need in mark.args]
+    lacks = [
+        f"{need.value}: {client_class.not_supported[need]}"
+        for need in needed
+        if need in client_class.not_supported
+    ]
+    return "; ".join(lacks) or None
+
+
+class TablePlugin:
+    """Gathers reports for the table; also under xdist, where only the controller sees them all."""
+
+    def __init__(self, table: CompatibilityTable) -> None:
+        self._table = table
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        client = dict(report.user_properties).get("client")
+        if client is not None:
+            self._table.add(report, str(client))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        terminalreporter.section("stories and clients")
+        for line in self._table.lines():
+            terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def bootstrap(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Give the address of the broker under test; start wirekafka if none was named."""
+    named: str | None = request.config.getoption("--bootstrap")
+    if named is not None:
+        yield named
+        return
+    from wirekafka.testing import running_broker
+
+    with running_broker(settings=BROKER_SETTINGS) as broker:
+        yield broker.bootstrap
+
+
+@pytest.fixture(scope="session")
+def restartable_broker(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RestartableBroker]:
+    """Give a running broker that a story may end by a signal and start again."""
+    command: str | None = request.config.getoption("--serve-command")
+    if command is None and request.config.getoption("--bootstrap") is not None:
+        pytest.skip("the broker named by --bootstrap cannot be restarted; give --serve-command")
+    broker = RestartableBroker(command or WIREKAFKA_COMMAND, tmp_path_factory.mktemp("restartable"))
+    broker.start()
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture
+def client(client_class: type[Client], bootstrap: str) -> Iterator[Client]:
+    """Give one client after the other, pointed at the broker under test."""
+    client = client_class(bootstrap)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def unique_name(request: pytest.FixtureRequest) -> Callable[[str], str]:
+    """Make names for topics and groups that no other story, run or worker uses."""
+    story = re.sub(r"[^a-zA-Z0-9]+", "-", request.node.name).strip("-")[5:90]
+
+    def name(kind: str) -> str:
+        return f"{kind}-{story}-{uuid.uuid4().hex[:8]}"
+
+    return name
+
+
+@pytest.fixture(scope="session")
+def administrator(bootstrap: str) -> Iterator[Client]:
+    """Give the client that makes topics for the stories, whichever client is under test."""
+    able = [client for client in installed_clients() if Capability.TOPIC_ADMIN not in client.not_supported]
+    if not able:
+        pytest.skip("no installed client can create topics")
+    client = able[0](bootstrap)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def make_topic(administrator: Client, unique_name: Callable[[str], str]) -> MakeTopic:
+    """Create topics with names of their own."""
+
+    def make(partition_count: int = 1, **configs: str) -> str:
+        name = unique_name("topic")
+        dotted = {key.replace("_", "."): value for key, value in configs.items()}
+        admin = administrator.admin()
+        admin.create_topic(name, partition_count, dotted)
+        # A broker answers before every part of it knows the topic; a client that looks too early waits long.
+        eventually(lambda: len(partitions_of(admin, name)) == partition_count)
+        return name
+
+    return make
+
+
+@pytest.fixture
+def topic(make_topic: MakeTopic) -> str:
+    """Give a new topic of one partition."""
+    return make_topic()
+
+
+@pytest.fixture
+def group(unique_name: Callable[[str], str]) -> str:
+    """Give a group id nobody has used."""
+    return unique_name("group")
+
+
+@pytest.fixture
+def closing() -> Iterator[Callable[[C], C]]:
+    """Close what is handed in when the story ends."""
+    with ExitStack() as stack:
+
+        def close_later(consumer: C) -> C:
+            stack.callback(consumer.close)
+            return consumer
+
+        yield close_later
+
+
+@pytest.fixture
+def open_consumer(
+    request: pytest.FixtureRequest, client: Client, closing: Callable[[Consumer], Consumer]
+) -> OpenConsumer:
+    """Open consumers of the client under test; keyword arguments are those of ConsumerSettings."""
+    session_timeout_ms: int = request.config.getoption("--session-timeout-ms")
+
+    def open_one(**settings: Any) -> Consumer:
+        return closing(client.consumer(ConsumerSettings(session_timeout_ms=session_timeout_ms, **settings)))
+
+    return open_one
+
+
+@pytest.fixture
+def open_mortal_consumer(
+    request: pytest.FixtureRequest, client: Client, closing: Callable[[MortalConsumer], MortalConsumer]
+) -> OpenMortalConsumer:
+    """Open consumers that can be killed."""
+    session_timeout_ms: int = request.config.getoption("--session-timeout-ms")
+
+    def open_one(**settings: Any) -> MortalConsumer:
+        return closing(
+            client.mortal_consumer(ConsumerSettings(session_timeout_ms=session_timeout_ms, **settings))
+        )
+
+    return open_one

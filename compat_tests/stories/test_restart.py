@@ -1,0 +1,101 @@
+"""Stories of a broker that ends, by a polite signal or a rude one, and comes back on the same data.
+
+Source: Apache Kafka 4.4. Records a producer was told are stored survive the death of the process.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+
+from compat_tests.broker import RestartableBroker
+from compat_tests.clients.adapter import Capability, Client, ConsumerSettings, Record
+from compat_tests.stories.waiting import poll_until, read, values
+
+ENDINGS = [pytest.param(signal.SIGTERM, id="SIGTERM"), pytest.param(signal.SIGKILL, id="SIGKILL")]
+# This broker has its own defaults, whose shortest session is 6 s.
+SESSION_TIMEOUT_MS = 6000
+
+
+@pytest.fixture
+def client(client_class: type[Client], restartable_broker: RestartableBroker) -> Iterator[Client]:
+    """Give the client under test, pointed at the broker that restarts."""
+    client = client_class(restartable_broker.bootstrap)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def topic(unique_name: Callable[[str], str]) -> str:
+    """Give the name of a topic that producing will create."""
+    return unique_name("topic")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_acknowledged_records_survive(
+    client: Client, topic: str, restartable_broker: RestartableBroker, ending: signal.Signals
+) -> None:
+    """Every acknowledged record is read after the restart, and offsets go on where they were."""
+    sent = [Record(b"%d" % number * 50, key=b"%d" % number) for number in range(200)]
+    client.produce(topic, sent, partition=0)
+    restartable_broker.restart(ending)
+    places = client.produce(topic, [Record(b"after")], partition=0)
+    with closing(client.consumer(ConsumerSettings())) as consumer:
+        consumer.assign(topic, {0: "beginning"})
+        received = read(consumer, len(sent) + 1)
+
+    assert places == [(0, len(sent))]
+    assert values(received) == [*(record.value for record in sent), b"after"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_group_resumes_after_restart(
+    client: Client, topic: str, group: str, restartable_broker: RestartableBroker, ending: signal.Signals
+) -> None:
+    """A group's commit survives the restart, and its next member goes on from there."""
+    settings = ConsumerSettings(group=group, session_timeout_ms=SESSION_TIMEOUT_MS, auto_commit=True)
+    client.produce(topic, [Record(b"old")], partition=0)
+    with closing(client.consumer(settings)) as consumer:
+        consumer.subscribe([topic])
+        read(consumer, 1)
+    restartable_broker.restart(ending)
+    client.produce(topic, [Record(b"new")], partition=0)
+    with closing(client.consumer(settings)) as consumer:
+        consumer.subscribe([topic])
+        received = read(consumer, 1)
+
+    assert values(received) == [b"new"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_member_lives_through_a_restart(
+    client: Client, topic: str, group: str, restartable_broker: RestartableBroker, ending: signal.Signals
+) -> None:
+    """A member that was there before the restart reconnects and goes on reading."""
+    settings = ConsumerSettings(group=group, session_timeout_ms=SESSION_TIMEOUT_MS)
+    client.produce(topic, [Record(b"before")], partition=0)
+    with closing(client.consumer(settings)) as consumer:
+        consumer.subscribe([topic])
+        received = read(consumer, 1)
+        restartable_broker.restart(ending)
+        client.produce(topic, [Record(b"after")], partition=0)
+        poll_until([consumer], lambda: b"after" in values(received), received)
+
+    assert values(received)[0] == b"before"
+
+
+@pytest.mark.needs(Capability.TOPIC_ADMIN, Capability.DESCRIBE_CONFIGS)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_topics_survive(
+    client: Client, topic: str, restartable_broker: RestartableBroker, ending: signal.Signals
+) -> None:
+    """Topics, their partitions and their configs are as they were."""
+    client.admin().create_topic(topic, 3, {"retention.ms": "7654321"})
+    restartable_broker.restart(ending)
+    client.produce(topic, [Record(b"a")], partition=2)
+
+    assert client.admin().describe_topic(topic) == {0, 1, 2}
+    assert client.admin().describe_configs(topic)["retention.ms"] == "7654321"

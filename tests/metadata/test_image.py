@@ -1,0 +1,99 @@
+"""What the image makes of records."""
+
+from wirekafka.metadata.image import MetadataImage, PartitionImage
+from wirekafka.metadata.topics import partition_record
+from wirekafka.protocol.stored.cluster_metadata import (
+    ConfigRecord,
+    FeatureLevelRecord,
+    ProducerIdsRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
+
+ID = b"\1" * 16
+
+
+def image_of(*records):
+    image = MetadataImage()
+    for record in records:
+        image.apply(record)
+    return image
+
+
+def setting(value, name="retention.ms", resource=(2, "t")):
+    return ConfigRecord(resource_type=resource[0], resource_name=resource[1], name=name, value=value)
+
+
+def test_topic_is_found_by_name_and_id():
+    """Both lead to the same topic."""
+    image = image_of(TopicRecord(name="t", topic_id=ID), partition_record(ID, 0, [1]))
+
+    assert image.topics["t"] is image.topics_by_id[ID]
+    assert image.topics["t"].partitions == {0: PartitionImage(1, 0, (1,), (1,))}
+
+
+def test_partition_record_replaces_an_earlier_one():
+    """The last word counts."""
+    image = image_of(
+        TopicRecord(name="t", topic_id=ID), partition_record(ID, 0, [1]), partition_record(ID, 0, [2])
+    )
+
+    assert image.topics["t"].partitions[0].leader == 2
+
+
+def test_generation_grows_with_every_record():
+    """Cached answers can be kept by it."""
+    image = image_of()
+
+    for number, record in enumerate([TopicRecord(name="t", topic_id=ID), RemoveTopicRecord(topic_id=ID)]):
+        assert image.generation == number
+        image.apply(record)
+    assert image.generation == 2
+
+
+def test_setting_without_value_is_taken_back():
+    """ConfigRecord: null deletes."""
+    image = image_of(setting("5"), setting("6"), setting("7", "segment.ms"))
+    assert dict(image.topic_configs("t")) == {"retention.ms": "6", "segment.ms": "7"}
+
+    image.apply(setting(None))
+    assert dict(image.topic_configs("t")) == {"segment.ms": "7"}
+
+    image.apply(setting(None, "segment.ms"))
+    image.apply(setting(None, "never.set"))
+    assert not image.topic_configs("t")
+
+
+def test_removed_topic_takes_its_settings_along():
+    """A new topic of the same name begins afresh; other resources of that name are untouched."""
+    image = image_of(
+        TopicRecord(name="t", topic_id=ID), setting("5"), setting("6", resource=(32, "t")), RemoveTopicRecord(topic_id=ID)
+    )
+
+    assert not image.topics
+    assert not image.topic_configs("t")
+    assert dict(image.configs(32, "t")) == {"retention.ms": "6"}
+
+
+def test_colliding_name_is_known_until_its_topic_goes():
+    """Names with neither '.' nor '_' collide with nothing."""
+    image = image_of(TopicRecord(name="a.b", topic_id=ID), TopicRecord(name="ab", topic_id=b"\2" * 16))
+
+    assert image.colliding_name("a_b") == "a.b"
+    assert image.colliding_name("ab") is None
+    image.apply(RemoveTopicRecord(topic_id=b"\2" * 16))
+    image.apply(RemoveTopicRecord(topic_id=ID))
+    assert image.colliding_name("a_b") is None
+
+
+def test_features_and_producer_ids_are_kept():
+    """A level of 0 takes a feature back."""
+    image = image_of(
+        FeatureLevelRecord(name="a", feature_level=2),
+        FeatureLevelRecord(name="b", feature_level=1),
+        FeatureLevelRecord(name="b", feature_level=0),
+        ProducerIdsRecord(broker_id=1, broker_epoch=-1, next_producer_id=3000),
+    )
+
+    assert dict(image.features) == {"a": 2}
+    assert image.next_producer_id == 3000

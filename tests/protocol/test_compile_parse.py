@@ -1,0 +1,103 @@
+"""Tests of protocol/compile_parse.py: the code that is written; what it reads is held against
+construct in test_codec_agrees_with_construct.py.
+"""
+
+import inspect
+
+import pytest
+
+from wirekafka.protocol.compile_parse import compile_parse
+from wirekafka.protocol.error_codes import MalformedMessage
+from wirekafka.protocol.headers import RequestHeader
+from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.nodes import Instance
+from wirekafka.protocol.wire import BYTES, INT32, STRING, array_of, struct_of
+
+
+@message()
+class Empty(Message):
+    later: int = wire(INT32, "5+", default=0)
+
+
+@message()
+class Point(Message):
+    x: int = wire(INT32, default=-1)
+
+
+@message(versions="0-1")
+class Plane(Message):
+    first: Point = wire(struct_of(Point))
+    second: Point = wire(struct_of(Point))
+    points: list[Point] = wire(array_of(Point))
+    numbers: list[int] = wire(array_of(INT32), "1+", factory=list)
+    origin: Point = wire(struct_of(Point), "1+", factory=Point)
+    away: Point = wire(struct_of(Point), "1+", factory=lambda: Point(x=9))
+
+
+@message(versions="0")
+class Crowd(Message):
+    nobody: list[Empty] = wire(array_of(Empty))
+
+
+@message(versions="0")
+class Strings(Message):
+    text: str = wire(STRING)
+    raw: bytes = wire(BYTES)
+
+
+def test_fixed_neighbours_and_the_count_behind_them_are_one_call() -> None:
+    """The point of compiling: key, version, correlation id and string length in one unpack."""
+    source = inspect.getsource(compile_parse("merged", RequestHeader.instance(1), from_bytes=True))
+
+    assert source.count("unpack_from_hhlh(buffer, position)") == 1
+    assert source.count("(buffer, position)") == 1
+
+
+def test_fixed_fields_of_nested_structs_are_one_call() -> None:
+    """A struct has no byte of its own, so none stands between its fields and its neighbour's."""
+    source = inspect.getsource(compile_parse("nested", Plane.instance(0), from_bytes=True))
+
+    assert "unpack_from_lll(buffer, position)" in source
+
+
+def test_absent_fields_are_made_anew_for_every_message() -> None:
+    """Parsed messages never share a list or a nested message, nor ask a factory for a plain one."""
+    parse = compile_parse("absent", Plane.instance(0), from_bytes=True)
+    data = bytes(12)
+    one, _ = parse(data, 0, len(data))
+    two, _ = parse(data, 0, len(data))
+    one.numbers.append(1)
+    one.origin.x = 5
+    one.away.x = 5
+
+    assert (two.numbers, two.origin, two.away) == ([], Point(x=-1), Point(x=9))
+
+
+def test_elements_without_any_byte_cannot_spin() -> None:
+    """A count is held to the bytes left even where an element takes none."""
+    parse = compile_parse("crowd", Crowd.instance(0), from_bytes=True)
+
+    with pytest.raises(MalformedMessage, match="a count beyond the bytes left"):
+        parse(bytes.fromhex("7fffffff"), 0, 4)
+
+
+@pytest.mark.parametrize("from_bytes", [True, False])
+def test_both_forms_give_text_and_bytes(from_bytes: bool) -> None:
+    """The one for any buffer copies out of a view, the one for bytes slices."""
+    parse = compile_parse("strings", Strings.instance(0), from_bytes=from_bytes)
+    data = bytes.fromhex("0002 c3a9 00000001 ff")
+
+    value, end = parse(data if from_bytes else memoryview(data), 0, len(data))
+
+    assert value == Strings(text="é", raw=b"\xff")
+    assert type(value.raw) is bytes
+    assert end == len(data)
+
+
+def test_function_gives_the_position_behind_the_message() -> None:
+    """So a body can begin behind a header."""
+    instance: Instance = RequestHeader.instance(1)
+    parse = compile_parse("within", instance, from_bytes=False)
+    data = b"??" + bytes(8) + b"\xff\xff" + b"body"
+
+    assert parse(data, 2, len(data))[1] == 12

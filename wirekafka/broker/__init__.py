@@ -1,0 +1,26 @@
+"""The running parts: where waiting and order live, between the handlers and the rooms below."""
+
+from wirekafka.broker.broker import Broker, open_broker
+from wirekafka.broker.config import BrokerConfig, ListenerConfig
+from wirekafka.broker.coordination import OFFSETS_TOPIC
+from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan
+from wirekafka.broker.fetching import FetchLimits, Found
+from wirekafka.broker.fetching import fetch as fetch_partitions
+from wirekafka.broker.partition import ListedOffset, Partition
+from wirekafka.groups import Client as GroupClient
+
+__all__ = [
+    "OFFSETS_TOPIC",
+    "Broker",
+    "BrokerConfig",
+    "FetchKey",
+    "FetchLimits",
+    "FetchPlan",
+    "Found",
+    "GroupClient",
+    "ListedOffset",
+    "ListenerConfig",
+    "Partition",
+    "fetch_partitions",
+    "open_broker",
+]

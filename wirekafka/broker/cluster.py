@@ -1,0 +1,149 @@
+"""The metadata journal: topics, settings and producer id blocks, and what follows from each record.
+
+Called by the handlers of topics, metadata and producers; calls `partitions` and `coordination` when
+an applied record concerns them, before the reply is released. So a topic that was just created has
+its leader, and its log, when the client hears of it.
+
+Source: Kafka's QuorumController and BrokerMetadataPublisher, which here are one step.
+"""
+
+import uuid
+from collections.abc import Callable
+from typing import cast
+
+from wirekafka.broker.alarms import Alarms
+from wirekafka.broker.clock import Clock
+from wirekafka.broker.coordination import OFFSETS_TOPIC, Coordination
+from wirekafka.broker.journal import Journal
+from wirekafka.broker.partition import Partition
+from wirekafka.broker.partitions import METADATA_TOPIC, Partitions
+from wirekafka.ids import TopicId, TopicPartition, topic_id_text
+from wirekafka.machine import Decision, Ticket
+from wirekafka.metadata import (
+    MetadataImage,
+    MetadataMachine,
+    MetadataRecord,
+    MetadataRecords,
+    ProducerIdBlock,
+)
+from wirekafka.metadata.image import TOPIC_RESOURCE
+from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
+from wirekafka.protocol.apis.create_topics import (
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from wirekafka.protocol.apis.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.stored.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord
+
+METADATA_PARTITION = TopicPartition(METADATA_TOPIC, 0)
+METADATA_TOPIC_ID = TopicId(bytes(15) + b"\x01")
+"""The id that Kafka reserves for its metadata topic."""
+
+
+class Cluster:
+    """The metadata machine over its log, and the rooms that follow it."""
+
+    def __init__(
+        self,
+        machine: MetadataMachine,
+        partition: Partition,
+        partitions: Partitions,
+        coordination: Coordination,
+        *,
+        clock: Clock,
+        alarms: Alarms,
+    ) -> None:
+        self._machine = machine
+        self._partitions = partitions
+        self._coordination = coordination
+        self._journal = Journal(
+            machine, MetadataRecords(), partition, clock=clock, alarms=alarms, applied=self._follow
+        )
+
+    def load(self) -> None:
+        """Read the metadata log, open every partition it knows, load every group."""
+        self._journal.load()
+        self._partitions.open_all()
+        offsets_topic = self._machine.image.topics.get(OFFSETS_TOPIC)
+        for index in offsets_topic.partitions if offsets_topic else ():
+            self._take_up_groups(index)
+
+    @property
+    def image(self) -> MetadataImage:
+        return self._machine.image
+
+    async def create_topics(self, request: CreateTopicsRequest) -> CreateTopicsResponse:
+        reply = await self._ask(
+            lambda ticket: self._machine.create_topics(request, new_topic_id=_new_topic_id, ticket=ticket)
+        )
+        return cast(CreateTopicsResponse, reply)
+
+    async def auto_create_topic(self, name: str) -> None:
+        """Make a topic because it is needed. Raises the error that stands in the way."""
+        reply = await self._ask(
+            lambda ticket: self._machine.auto_create(name, new_topic_id=_new_topic_id, ticket=ticket)
+        )
+        result = cast(CreatableTopicResult, reply)
+        if result.error_code:
+            raise KafkaError(ErrorCode(result.error_code), result.error_message or "")
+
+    async def delete_topics(
+        self, request: DeleteTopicsRequest, *, knows_deletion_disabled: bool
+    ) -> DeleteTopicsResponse:
+        reply = await self._ask(
+            lambda ticket: self._machine.delete_topics(
+                request, knows_deletion_disabled=knows_deletion_disabled, ticket=ticket
+            )
+        )
+        return cast(DeleteTopicsResponse, reply)
+
+    async def create_partitions(self, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
+        reply = await self._ask(lambda ticket: self._machine.create_partitions(request, ticket=ticket))
+        return cast(CreatePartitionsResponse, reply)
+
+    async def allocate_producer_ids(self) -> ProducerIdBlock:
+        """Take a block of producer ids, recorded before it is given."""
+        reply = await self._ask(lambda ticket: self._machine.allocate_producer_ids(ticket=ticket))
+        return cast(ProducerIdBlock, reply)
+
+    def describe_configs(self, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
+        return self._machine.describe_configs(request)
+
+    async def _ask(self, decide: Callable[[Ticket], Decision[MetadataRecord]]) -> object:
+        return await self._journal.ask(lambda ticket, now_ms: decide(ticket))
+
+    def _follow(self, record: MetadataRecord) -> None:
+        """Make what is open agree with a record that has just been applied."""
+        match record:
+            case PartitionRecord():
+                topic = self._machine.image.topics_by_id[record.topic_id]
+                self._partitions.open_one(topic, record.partition_id)
+                if topic.name == OFFSETS_TOPIC:
+                    self._take_up_groups(record.partition_id)
+            case ConfigRecord() if record.resource_type == TOPIC_RESOURCE:
+                self._partitions.reconfigure(record.resource_name)
+            case RemoveTopicRecord():
+                name = self._partitions.remove_topic(record.topic_id)
+                if name == OFFSETS_TOPIC:
+                    self._coordination.close_all()
+                else:
+                    self._coordination.topic_deleted(name, record.topic_id)
+
+    def _take_up_groups(self, index: int) -> None:
+        try:
+            partition = self._partitions.find(OFFSETS_TOPIC, index)
+        except KafkaError:
+            self._coordination.leave_out_shard(index)  # its log is offline, and has said so
+        else:
+            self._coordination.open_shard(index, partition)
+
+
+def _new_topic_id() -> TopicId:
+    """A random id; none of those that Kafka keeps for itself, none whose text looks like an option."""
+    while True:
+        topic_id = TopicId(uuid.uuid4().bytes)
+        if not topic_id_text(topic_id).startswith("-"):
+            return topic_id

@@ -1,0 +1,113 @@
+"""Group id to the journal of its shard: one machine for each partition of `__consumer_offsets`.
+
+Called by the group handlers, and by `cluster` as that topic is made or removed.
+
+Source: Kafka's GroupCoordinatorService and CoordinatorRuntime.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from wirekafka.broker.alarms import Alarms
+from wirekafka.broker.clock import Clock
+from wirekafka.broker.journal import Journal
+from wirekafka.broker.partition import Partition
+from wirekafka.groups import DeletedTopic, GroupConfig, GroupRecord, GroupShard, partition_for, records
+from wirekafka.machine import Decision, Ticket
+from wirekafka.metadata import Settings
+from wirekafka.observability import get_logger
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+logger = get_logger("broker")
+
+OFFSETS_TOPIC = "__consumer_offsets"
+
+T = TypeVar("T")
+
+GroupJournal = Journal[GroupRecord]
+
+
+class Coordination:
+    """The consumer groups of this broker."""
+
+    def __init__(self, settings: Settings, clock: Clock, alarms: Alarms) -> None:
+        self._config = _group_config(settings)
+        self._clock = clock
+        self._alarms = alarms
+        self._shards: dict[int, tuple[GroupShard, GroupJournal] | None] = {}
+
+    @property
+    def shards(self) -> Iterable[GroupShard]:
+        """Every shard, for listing groups."""
+        return [shard for shard, _ in self._open()]
+
+    def open_shard(self, index: int, partition: Partition) -> None:
+        """Load a partition of `__consumer_offsets` and take up the groups it holds."""
+        shard = GroupShard(index, self._config)
+        journal = Journal(shard, records, partition, clock=self._clock, alarms=self._alarms)
+        count = journal.load()
+        shard.loaded(self._clock.now_ms())
+        journal.set_alarm()
+        if count:
+            logger.info("loaded %d records of %s", count, partition.topic_partition)
+        self._shards[index] = (shard, journal)
+
+    def leave_out_shard(self, index: int) -> None:
+        """Answer COORDINATOR_NOT_AVAILABLE for the groups of a partition that cannot be read."""
+        self._shards[index] = None
+
+    def close_all(self) -> None:
+        """Forget every group: the offsets topic has been deleted."""
+        for _, journal in self._open():
+            journal.close()
+        self._shards.clear()
+
+    def look(self, group_id: str) -> GroupShard:
+        """The shard that holds a group, to be read only. Raises NOT_COORDINATOR as `ask` does."""
+        return self._find(group_id)[0]
+
+    def tell(self, group_id: str, hear: Callable[[GroupShard, int], T]) -> T:
+        """Let the group's shard hear what needs no record and no waiting, such as a heartbeat."""
+        shard, journal = self._find(group_id)
+        answer = hear(shard, self._clock.now_ms())
+        journal.set_alarm()
+        return answer
+
+    async def ask(
+        self, group_id: str, decide: Callable[[GroupShard, Ticket, int], Decision[GroupRecord]]
+    ) -> object:
+        """Let the group's shard decide, carry it out, and wait for its reply.
+
+        Raises NOT_COORDINATOR when there is no offsets topic yet: clients then look for their
+        coordinator, which makes it.
+        """
+        shard, journal = self._find(group_id)
+        return await journal.ask(lambda ticket, now_ms: decide(shard, ticket, now_ms), shard.forget)
+
+    def topic_deleted(self, name: str, topic_id: bytes) -> None:
+        """Drop what groups have committed for a topic that is no more."""
+        for shard, journal in self._open():
+            journal.carry_out(shard.delete_offsets_of_topics([DeletedTopic(name, topic_id)]))
+
+    def _open(self) -> list[tuple[GroupShard, GroupJournal]]:
+        return [entry for entry in self._shards.values() if entry is not None]
+
+    def _find(self, group_id: str) -> tuple[GroupShard, GroupJournal]:
+        if not self._shards:
+            raise KafkaError(ErrorCode.NOT_COORDINATOR, f"{OFFSETS_TOPIC} has not been made yet.")
+        found = self._shards.get(partition_for(group_id, len(self._shards)))
+        if found is None:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"Group '{group_id}' has its log offline.")
+        return found
+
+
+def _group_config(settings: Settings) -> GroupConfig:
+    return GroupConfig(
+        group_min_session_timeout_ms=settings.get_int("group.min.session.timeout.ms"),
+        group_max_session_timeout_ms=settings.get_int("group.max.session.timeout.ms"),
+        group_initial_rebalance_delay_ms=settings.get_int("group.initial.rebalance.delay.ms"),
+        group_max_size=settings.get_int("group.max.size"),
+        offset_metadata_max_bytes=settings.get_int("offset.metadata.max.bytes"),
+        offsets_retention_ms=settings.get_int("offsets.retention.minutes") * 60_000,
+        offsets_retention_check_interval_ms=settings.get_int("offsets.retention.check.interval.ms"),
+    )

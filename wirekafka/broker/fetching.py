@@ -1,0 +1,125 @@
+"""Read now, or wait until enough has come or the time is up. The only loop of the fetch path.
+
+Called by `handlers.fetch`; calls `Partition.read`, which gives slices of files: no record bytes
+are touched here.
+
+Source: KIP-74 (one batch at least), KIP-320 (epochs); Kafka's ReplicaManager.readFromLog and
+DelayedFetch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import trio
+
+from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey
+from wirekafka.broker.partition import Partition
+from wirekafka.protocol.apis.fetch import EpochEndOffset, FetchPartition, PartitionData
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+_UNKNOWN_OFFSET = -1
+Found = Partition | KafkaError
+"""A partition to read, or why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    min_bytes: int
+    max_bytes: int
+    max_wait_ms: int
+    committed_only: bool
+
+
+async def fetch(
+    wanted: Mapping[FetchKey, FetchedPartition], found: Mapping[FetchKey, Found], limits: FetchLimits
+) -> dict[FetchKey, PartitionData]:
+    """Read every wanted partition, in order, within the limits.
+
+    Waits until `min_bytes` can be read, at most `max_wait_ms`; an error anywhere answers at once.
+    """
+    with trio.move_on_after(limits.max_wait_ms / 1000):
+        while True:
+            results, enough = _read_all(wanted, found, limits)
+            if enough or limits.max_wait_ms <= 0:
+                return results
+            await _any_growth([p for p in found.values() if isinstance(p, Partition)])
+    return _read_all(wanted, found, limits)[0]
+
+
+async def _any_growth(partitions: list[Partition]) -> None:
+    bell = trio.Event()
+    for partition in partitions:
+        partition.wait_with(bell)
+    try:
+        await bell.wait()
+    finally:
+        for partition in partitions:
+            partition.wait_no_more(bell)
+
+
+def _read_all(
+    wanted: Mapping[FetchKey, FetchedPartition], found: Mapping[FetchKey, Found], limits: FetchLimits
+) -> tuple[dict[FetchKey, PartitionData], bool]:
+    """One pass; also whether it is enough to answer with."""
+    results: dict[FetchKey, PartitionData] = {}
+    left_bytes, read_bytes, failed = limits.max_bytes, 0, not wanted
+    for key, fetched in wanted.items():
+        data = _read_one(fetched.wanted, found[key], left_bytes, limits, is_first=read_bytes == 0)
+        results[key] = data
+        size = len(data.records) if data.records is not None else 0
+        left_bytes -= size
+        read_bytes += size
+        failed = failed or data.error_code != ErrorCode.NONE or data.diverging_epoch.end_offset >= 0
+    return results, failed or read_bytes >= limits.min_bytes
+
+
+def _read_one(
+    wanted: FetchPartition, found: Found, left_bytes: int, limits: FetchLimits, *, is_first: bool
+) -> PartitionData:
+    """Read one partition; the first that has anything gives a whole batch whatever the limits."""
+    if isinstance(found, KafkaError):
+        return failed_fetch(wanted.partition, found.code)
+    try:
+        found.check_leader_epoch(wanted.current_leader_epoch)
+        diverging = _divergence(wanted, found)
+        records = found.read(
+            wanted.fetch_offset,
+            max(0, min(wanted.partition_max_bytes, left_bytes)),
+            committed_only=limits.committed_only,
+            at_least_one_batch=is_first,
+        )
+    except KafkaError as error:
+        return failed_fetch(wanted.partition, error.code)
+    return PartitionData(
+        partition_index=wanted.partition,
+        error_code=ErrorCode.NONE,
+        high_watermark=found.high_watermark,
+        last_stable_offset=found.log.last_stable_offset,
+        log_start_offset=found.log.log_start_offset,
+        diverging_epoch=diverging or EpochEndOffset(),
+        aborted_transactions=[] if limits.committed_only else None,
+        records=b"" if diverging else records,
+    )
+
+
+def _divergence(wanted: FetchPartition, partition: Partition) -> EpochEndOffset | None:
+    """Where the reader's log and this one part, when it named the epoch it last read (KIP-595)."""
+    if wanted.last_fetched_epoch < 0:
+        return None
+    epoch, end_offset = partition.log.end_offset_for_epoch(wanted.last_fetched_epoch)
+    if epoch == wanted.last_fetched_epoch and end_offset >= wanted.fetch_offset:
+        return None
+    if epoch < 0:
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"Epoch {wanted.last_fetched_epoch} is not known.")
+    return EpochEndOffset(epoch=epoch, end_offset=end_offset)
+
+
+def failed_fetch(partition: int, code: ErrorCode) -> PartitionData:
+    """What a partition that could not be read is answered with: no record, no watermark."""
+    return PartitionData(
+        partition_index=partition,
+        error_code=code,
+        high_watermark=_UNKNOWN_OFFSET,
+        aborted_transactions=None,
+        records=b"",
+    )

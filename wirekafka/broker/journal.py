@@ -1,0 +1,153 @@
+"""`Journal`: ask a machine, append its records, apply them, then release its replies.
+
+The one place where coordination meets the log and the event loop. Nothing here waits between
+asking and releasing, so a machine never decides on a state that a later append could take back.
+
+Called by `coordination` and `cluster`; calls `Partition.append`.
+Source: Kafka's CoordinatorRuntime, without its rollback: an append is one synchronous step here.
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import trio
+
+from wirekafka.broker.alarms import Alarms
+from wirekafka.broker.clock import Clock
+from wirekafka.broker.partition import Partition
+from wirekafka.machine import Decision, KeyValue, Machine, Records, Reply, Ticket
+from wirekafka.observability import get_logger
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records import Record, build_batch, decode_records
+from wirekafka.storage import Origin
+
+logger = get_logger("broker")
+
+R = TypeVar("R")
+
+_tickets = itertools.count(1)
+_journals = itertools.count(1)
+_NOTHING = object()
+
+
+@dataclass(slots=True)
+class _Waiter:
+    """Where the reply to a ticket is put, and the bell of who waits for it."""
+
+    response: object = _NOTHING
+    bell: trio.Event = field(default_factory=trio.Event)
+
+
+class Journal(Generic[R]):
+    """One machine over one partition."""
+
+    def __init__(
+        self,
+        machine: Machine[R],
+        records: Records[R],
+        partition: Partition,
+        *,
+        clock: Clock,
+        alarms: Alarms,
+        applied: Callable[[R], None] | None = None,
+    ) -> None:
+        self.machine = machine
+        self._records = records
+        self._partition = partition
+        self._clock = clock
+        self._alarms = alarms
+        self._applied = applied
+        self._number = next(_journals)
+        self._waiters: dict[Ticket, _Waiter] = {}
+
+    def load(self) -> int:
+        """Apply every record of the partition; give how many there were."""
+        count = 0
+        for batch in self._partition.log.batches(self._partition.log.log_start_offset):
+            if batch.is_control:
+                continue
+            for item in decode_records(batch):
+                record = self._records.decode(KeyValue(item.key, item.value, item.timestamp_ms))
+                if record is not None:
+                    self.machine.apply(record)
+                    count += 1
+        return count
+
+    async def ask(
+        self,
+        decide: Callable[[Ticket, int], Decision[R]],
+        forget: Callable[[Ticket], None] | None = None,
+    ) -> object:
+        """Let the machine decide, carry it out, and wait for the reply to the ticket it was given.
+
+        A KafkaError given as reply is raised. `forget` is told when nobody waits any more.
+        """
+        ticket = Ticket(next(_tickets))
+        waiter = self._waiters[ticket] = _Waiter()
+        try:
+            self.carry_out(decide(ticket, self._clock.now_ms()))
+            if waiter.response is _NOTHING:
+                await waiter.bell.wait()
+        finally:
+            del self._waiters[ticket]
+            if waiter.response is _NOTHING and forget is not None:
+                forget(ticket)
+        if isinstance(waiter.response, KafkaError):
+            raise waiter.response
+        return waiter.response
+
+    def carry_out(self, decision: Decision[R]) -> None:
+        """Append, apply, reply; set the alarm for what comes next."""
+        now_ms = self._clock.now_ms()
+        if decision.records:
+            try:
+                self._append(decision.records, now_ms)
+            except KafkaError as error:
+                logger.error("%s takes no records: %s", self._partition.topic_partition, error)
+                decision = self.machine.on_append_failed(decision, _as_coordinator_error(error), now_ms)
+        for record in decision.records:
+            self.machine.apply(record)
+            if self._applied is not None:
+                self._applied(record)
+        for reply in decision.replies:
+            self._release(reply)
+        self.set_alarm()
+
+    def set_alarm(self) -> None:
+        """Be woken when the machine next has something to decide."""
+        self._alarms.set(self._number, self.machine.wake_at_ms(), self._wake)
+
+    def close(self) -> None:
+        """Be woken no more; answer who still waits that the coordinator is elsewhere."""
+        self._alarms.set(self._number, None, self._wake)
+        for ticket in list(self._waiters):
+            self._release(Reply(ticket, KafkaError(ErrorCode.NOT_COORDINATOR)))
+
+    def _wake(self, now_ms: int) -> None:
+        self.carry_out(self.machine.on_time(now_ms))
+
+    def _append(self, records: list[R], now_ms: int) -> None:
+        items = [_as_record(self._records.encode(record, now_ms)) for record in records]
+        batch = build_batch(items, timestamp_ms=now_ms, leader_epoch=self._partition.leader_epoch)
+        self._partition.append(batch, now_ms=now_ms, origin=Origin.COORDINATOR)
+
+    def _release(self, reply: Reply) -> None:
+        waiter = self._waiters.get(reply.ticket)
+        if waiter is not None:
+            waiter.response = reply.response
+            waiter.bell.set()
+
+
+def _as_record(item: KeyValue) -> Record:
+    return Record(key=item.key, value=item.value, timestamp_ms=item.timestamp_ms)
+
+
+def _as_coordinator_error(error: KafkaError) -> KafkaError:
+    """What a client is told when the log of its coordinator fails: codes it retries on."""
+    if error.code in (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE):
+        return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, error.message)
+    if error.code in (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.KAFKA_STORAGE_ERROR):
+        return KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, error.message)
+    return error

@@ -1,0 +1,1 @@
+"""For people at a shell."""

@@ -1,0 +1,71 @@
+"""A JoinGroup under decision: the request and the facts that came with it.
+
+Made by `classic.joining.join`, read by joining and static_members.
+
+Source: the arguments that Kafka's GroupMetadataManager hands from one classicGroupJoin* to the next.
+"""
+
+from dataclasses import dataclass
+
+from wirekafka.groups.classic.group import ClassicGroup
+from wirekafka.groups.classic.member import Client, Member, Protocols
+from wirekafka.groups.classic.turn import Turn
+from wirekafka.machine import Ticket
+from wirekafka.protocol.apis.join_group import JoinGroupRequest
+
+
+@dataclass(frozen=True, slots=True)
+class JoinFacts:
+    """What the request does not say itself: who asks, and what its version knows."""
+
+    ticket: Ticket
+    client: Client
+    new_member_uuid: str
+    member_id_required: bool
+    skip_assignment_known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JoinAttempt:
+    """One JoinGroup on its way through the group."""
+
+    turn: Turn
+    group: ClassicGroup
+    request: JoinGroupRequest
+    facts: JoinFacts
+
+    @property
+    def protocols(self) -> Protocols:
+        """What the request offers, each name once: the votes count members by name."""
+        return tuple({protocol.name: protocol.metadata for protocol in self.request.protocols}.items())
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """JoinGroup v0 has none, and means its session time-out."""
+        timeout_ms = self.request.rebalance_timeout_ms
+        return self.request.session_timeout_ms if timeout_ms < 0 else timeout_ms
+
+    def new_member_id(self) -> str:
+        """Compose the id of a new member."""
+        name = self.request.group_instance_id
+        return new_member_id(self.facts.client.client_id, name, self.facts.new_member_uuid)
+
+    def answer(self, response: object) -> None:
+        """Answer at once."""
+        self.turn.reply(self.facts.ticket, response)
+
+    def park(self, member: Member) -> None:
+        """Let the request wait as this member's, and the member have what the request asks for."""
+        self.group.update(
+            member,
+            self.protocols,
+            rebalance_ms=self.rebalance_timeout_ms,
+            session_ms=self.request.session_timeout_ms,
+        )
+        self.turn.park_join(self.group, member.member_id, self.facts.ticket)
+
+
+def new_member_id(client_id: str, group_instance_id: str | None, uuid_text: str) -> str:
+    """Compose a member id as Kafka does: the instance id, or else the client id, then the UUID."""
+    prefix = client_id if group_instance_id is None else group_instance_id
+    return f"{prefix}-{uuid_text}"

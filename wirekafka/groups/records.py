@@ -1,0 +1,132 @@
+"""The records of `__consumer_offsets` as values, and their bytes.
+
+`GroupShard` decides and applies the values; `broker.journal` calls `encode` before it appends and
+`decode` when it reads the log at start.
+
+Source: Kafka's GroupCoordinatorRecordHelpers (which versions are written), CoordinatorRecordSerde
+(an int16 before key and value).
+"""
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeVar
+
+from wirekafka.machine import KeyValue
+from wirekafka.protocol.codec import codec_for
+from wirekafka.protocol.error_codes import MalformedMessage
+from wirekafka.protocol.message import Message
+from wirekafka.protocol.stored.consumer_offsets import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    LegacyOffsetCommitKey,
+    LegacyOffsetCommitValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+
+
+class RecordKind(IntEnum):
+    """The first int16 of a key."""
+
+    LEGACY_OFFSET_COMMIT = 0
+    OFFSET_COMMIT = 1
+    GROUP_METADATA = 2
+
+
+GROUP_METADATA_VALUE_VERSION = 3
+OFFSET_COMMIT_VALUE_VERSION = 4
+EXPIRING_OFFSET_COMMIT_VALUE_VERSION = 1
+"""The one version with an expire timestamp: OffsetCommit v2-4 may carry a retention time."""
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetCommit:
+    """How far a group has read one partition; no value deletes it."""
+
+    group_id: str
+    topic: str
+    partition: int
+    value: OffsetCommitValue | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMetadata:
+    """A classic group at the end of a rebalance; no value deletes it."""
+
+    group_id: str
+    value: GroupMetadataValue | None
+
+
+M = TypeVar("M", bound=Message)
+
+GroupRecord = OffsetCommit | GroupMetadata
+
+
+def encode(record: GroupRecord, now_ms: int) -> KeyValue:
+    """Write a record as key and value, stamped `now_ms`."""
+    return KeyValue(_encode_key(record), _encode_value(record), now_ms)
+
+
+def _encode_key(record: GroupRecord) -> bytes:
+    if isinstance(record, GroupMetadata):
+        return _with_number(RecordKind.GROUP_METADATA, 0, GroupMetadataKey(group=record.group_id))
+    key = OffsetCommitKey(group=record.group_id, topic=record.topic, partition=record.partition)
+    return _with_number(RecordKind.OFFSET_COMMIT, 0, key)
+
+
+def _encode_value(record: GroupRecord) -> bytes | None:
+    if record.value is None:
+        return None
+    version = GROUP_METADATA_VALUE_VERSION
+    if isinstance(record.value, OffsetCommitValue):
+        expires = record.value.expire_timestamp != -1
+        version = EXPIRING_OFFSET_COMMIT_VALUE_VERSION if expires else OFFSET_COMMIT_VALUE_VERSION
+    return _with_number(version, version, record.value)
+
+
+def _with_number(number: int, version: int, message: Message) -> bytes:
+    return struct.pack(">h", number) + codec_for(type(message), version).build(message)
+
+
+def decode(item: KeyValue) -> GroupRecord | None:
+    """Read a record back; None for a kind that this version does not know.
+
+    Raises MalformedMessage for bytes that are not what their kind and version say.
+    """
+    if item.key is None:
+        return None
+    kind, key = _number_and_rest(item.key)
+    if kind == RecordKind.GROUP_METADATA:
+        group = codec_for(GroupMetadataKey, 0).parse(key).group
+        return GroupMetadata(group, _decode_value(GroupMetadataValue, item.value))
+    if kind == RecordKind.OFFSET_COMMIT:
+        commit = codec_for(OffsetCommitKey, 0).parse(key)
+        value = _decode_value(OffsetCommitValue, item.value)
+        return OffsetCommit(commit.group, commit.topic, commit.partition, value)
+    if kind == RecordKind.LEGACY_OFFSET_COMMIT:
+        legacy = codec_for(LegacyOffsetCommitKey, 0).parse(key)
+        return OffsetCommit(legacy.group, legacy.topic, legacy.partition, _decode_legacy_value(item.value))
+    return None
+
+
+def _decode_legacy_value(value: bytes | None) -> OffsetCommitValue | None:
+    legacy = _decode_value(LegacyOffsetCommitValue, value)
+    if legacy is None:
+        return None
+    return OffsetCommitValue(
+        offset=legacy.offset, metadata=legacy.metadata, commit_timestamp=legacy.commit_timestamp
+    )
+
+
+def _decode_value(cls: type[M], value: bytes | None) -> M | None:
+    if value is None:
+        return None
+    version, rest = _number_and_rest(value)
+    return codec_for(cls, version).parse(rest)
+
+
+def _number_and_rest(data: bytes) -> tuple[int, bytes]:
+    if len(data) < 2:
+        raise MalformedMessage(f"a key or value of {len(data)} bytes has no room for its kind or version")
+    return int.from_bytes(data[:2], "big", signed=True), data[2:]

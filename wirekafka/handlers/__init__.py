@@ -1,0 +1,63 @@
+"""What each API does: one function a request, one file a family.
+
+`HANDLERS` is the dispatch, and what ApiVersions advertises.
+"""
+
+from typing import Any
+
+from wirekafka.handlers.api_versions import api_versions
+from wirekafka.handlers.classic_groups import heartbeat, join_group, leave_group, sync_group
+from wirekafka.handlers.configs import describe_configs
+from wirekafka.handlers.context import ClientConnection, CloseConnection, Endpoint, RequestContext
+from wirekafka.handlers.fetch import fetch
+from wirekafka.handlers.group_admin import describe_groups, find_coordinator, list_groups
+from wirekafka.handlers.group_offsets import offset_commit, offset_fetch
+from wirekafka.handlers.metadata import describe_cluster, metadata
+from wirekafka.handlers.offsets import list_offsets, offset_for_leader_epoch
+from wirekafka.handlers.produce import produce
+from wirekafka.handlers.producers import init_producer_id
+from wirekafka.handlers.registry import Handler
+from wirekafka.handlers.topics import create_partitions, create_topics, delete_topics
+from wirekafka.protocol.message import Versions
+
+# Any: the table holds handlers of every pair of message types.
+HANDLERS: dict[int, Handler[Any, Any]] = {
+    handler.api.key: handler
+    for handler in (
+        produce,
+        fetch,
+        list_offsets,
+        metadata,
+        offset_commit,
+        offset_fetch,
+        find_coordinator,
+        join_group,
+        heartbeat,
+        leave_group,
+        sync_group,
+        describe_groups,
+        list_groups,
+        api_versions,
+        create_topics,
+        delete_topics,
+        init_producer_id,
+        offset_for_leader_epoch,
+        describe_configs,
+        create_partitions,
+        describe_cluster,
+    )
+}
+"""Key to handler."""
+
+ADVERTISED: dict[int, Versions] = {key: handler.api.advertised for key, handler in HANDLERS.items()}
+"""Key to the versions that ApiVersions names."""
+
+__all__ = [
+    "ADVERTISED",
+    "HANDLERS",
+    "ClientConnection",
+    "CloseConnection",
+    "Endpoint",
+    "Handler",
+    "RequestContext",
+]

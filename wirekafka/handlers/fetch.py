@@ -1,0 +1,96 @@
+"""Fetch: read batches from partitions, in a session or without, waiting if asked to.
+
+From v7 on there are sessions (KIP-227), from v9 on leader epochs are checked (KIP-320), from v13 on
+topics go by id (KIP-516). Records are answered as slices of files.
+
+Source: Kafka's KafkaApis.handleFetchRequest, FetchManager and ReplicaManager.fetchMessages.
+"""
+
+from collections.abc import Iterable
+
+from wirekafka.broker import FetchKey, FetchLimits, FetchPlan, Found, fetch_partitions
+from wirekafka.handlers.context import RequestContext
+from wirekafka.handlers.registry import handles
+from wirekafka.protocol.apis.fetch import (
+    FETCH,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+_TOPIC_IDS_SINCE = 13
+_READ_COMMITTED = 1
+_OLDEST_WITH_STORAGE_ERROR = 6
+
+
+def _refuse(request: FetchRequest, error: KafkaError) -> FetchResponse:
+    return FetchResponse(throttle_time_ms=0, error_code=error.code, responses=[])
+
+
+@handles(FETCH, refusal=_refuse, may_wait=True)
+async def fetch(request: FetchRequest, context: RequestContext) -> FetchResponse:
+    broker = context.broker
+    by_topic_id = context.version >= _TOPIC_IDS_SINCE
+    plan = broker.fetch_sessions.plan(request, by_topic_id=by_topic_id, now_ms=broker.clock.now_ms())
+    max_bytes = min(request.max_bytes, broker.settings.get_int("fetch.max.bytes"))
+    limits = FetchLimits(
+        min_bytes=min(request.min_bytes, max_bytes),
+        max_bytes=max_bytes,
+        max_wait_ms=request.max_wait_ms,
+        committed_only=request.isolation_level == _READ_COMMITTED,
+    )
+    results = await fetch_partitions(plan.partitions, _find_all(plan, context), limits)
+    if context.version < _OLDEST_WITH_STORAGE_ERROR:
+        _say_not_leader(results.values())
+    return _answer(plan, results, context)
+
+
+def _find_all(plan: FetchPlan, context: RequestContext) -> dict[FetchKey, Found]:
+    return {key: _find(key, context) for key in plan.partitions}
+
+
+def _find(key: FetchKey, context: RequestContext) -> Found:
+    try:
+        topic = key.topic if isinstance(key.topic, str) else context.broker.partitions.name_of(key.topic)
+        return context.broker.partitions.find(topic, key.partition)
+    except KafkaError as error:
+        return error
+
+
+def _say_not_leader(results: Iterable[PartitionData]) -> None:
+    """Clients of v5 and before do not know KAFKA_STORAGE_ERROR; on 6 they ask again."""
+    for data in results:
+        if data.error_code == ErrorCode.KAFKA_STORAGE_ERROR:
+            data.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def _answer(
+    plan: FetchPlan, results: dict[FetchKey, PartitionData], context: RequestContext
+) -> FetchResponse:
+    """Full, opening a session if one was asked for; or what has changed since the session's last."""
+    session = plan.session
+    if session is None:
+        sessions, now_ms = context.broker.fetch_sessions, context.broker.clock.now_ms()
+        session_id = sessions.open(plan, results.items(), now_ms)
+        told = list(results.items())
+    else:
+        session_id = session.session_id
+        told = [(key, data) for key, data in results.items() if session.must_tell(key, data)]
+    return FetchResponse(throttle_time_ms=0, session_id=session_id, responses=_by_topic(told))
+
+
+def _by_topic(told: list[tuple[FetchKey, PartitionData]]) -> list[FetchableTopicResponse]:
+    """Group neighbours of one topic, keeping the order in which partitions were served."""
+    topics: list[FetchableTopicResponse] = []
+    last: bytes | str | None = None
+    for key, data in told:
+        if key.topic != last:
+            last = key.topic
+            if isinstance(last, bytes):
+                topics.append(FetchableTopicResponse(topic_id=last, partitions=[]))
+            else:
+                topics.append(FetchableTopicResponse(topic=last, partitions=[]))
+        topics[-1].partitions.append(data)
+    return topics

@@ -1,0 +1,168 @@
+"""Metadata and DescribeCluster: which broker there is, which topics, and who leads them.
+
+Metadata: v0 takes no topics to mean all, later versions null. From v4 on the client says whether
+asking for a topic may make it; from v12 on topics may be asked for by id.
+
+Source: KIP-204, KIP-516, KIP-700; Kafka's KafkaApis.handleTopicMetadataRequest and
+AutoTopicCreationManager. Unlike Kafka, the answer that creates a topic has it, with its leader.
+"""
+
+from wirekafka.handlers.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from wirekafka.handlers.context import RequestContext
+from wirekafka.handlers.registry import handles
+from wirekafka.ids import NO_TOPIC_ID
+from wirekafka.metadata import TopicImage, is_internal, validate_name
+from wirekafka.protocol.apis.describe_cluster import (
+    DESCRIBE_CLUSTER,
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+from wirekafka.protocol.apis.metadata import (
+    METADATA,
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+_TOPIC_IDS_SINCE = 12
+_BROKERS, _CONTROLLERS = 1, 2
+
+
+def _refuse(request: MetadataRequest, error: KafkaError) -> MetadataResponse:
+    topics = [_failed(topic.name or "", topic.topic_id, error.code) for topic in request.topics or ()]
+    return MetadataResponse(brokers=[], topics=topics, error_code=error.code)
+
+
+@handles(METADATA, refusal=_refuse)
+async def metadata(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
+    if context.version < _TOPIC_IDS_SINCE:
+        _check_names_only(request, context.version)
+    topics = await _topics(request, context)
+    if request.include_topic_authorized_operations:
+        for topic in topics:
+            topic.topic_authorized_operations = TOPIC_OPERATIONS
+    broker, endpoint = context.broker, context.endpoint
+    response = MetadataResponse(
+        brokers=[
+            MetadataResponseBroker(
+                node_id=broker.node_id, host=endpoint.host, port=endpoint.port, rack=broker.rack
+            )
+        ],
+        cluster_id=broker.cluster_id,
+        controller_id=broker.node_id,
+        topics=topics,
+    )
+    if request.include_cluster_authorized_operations:
+        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+    return response
+
+
+def _check_names_only(request: MetadataRequest, version: int) -> None:
+    for topic in request.topics or ():
+        if topic.name is None:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Metadata v{version} asks for topics by name.")
+        if topic.topic_id != NO_TOPIC_ID:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Metadata v{version} knows no topic ids.")
+
+
+async def _topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
+    image = context.broker.image
+    if request.topics is None or (context.version == 0 and not request.topics):
+        return [_described(topic, context) for topic in image.topics.values()]
+    ids = dict.fromkeys(topic.topic_id for topic in request.topics if topic.topic_id != NO_TOPIC_ID)
+    if ids:
+        return [_by_id(topic_id, context) for topic_id in ids]
+    names = dict.fromkeys(topic.name for topic in request.topics if topic.name is not None)
+    return [await _by_name(name, context, may_create=request.allow_auto_topic_creation) for name in names]
+
+
+def _by_id(topic_id: bytes, context: RequestContext) -> MetadataResponseTopic:
+    topic = context.broker.image.topics_by_id.get(topic_id)
+    if topic is None:
+        return _failed(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
+    return _described(topic, context)
+
+
+async def _by_name(name: str, context: RequestContext, *, may_create: bool) -> MetadataResponseTopic:
+    broker = context.broker
+    try:
+        if name not in broker.image.topics:
+            validate_name(name)
+            if not may_create or not broker.settings.get_bool("auto.create.topics.enable"):
+                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            await broker.cluster.auto_create_topic(name)
+        return _described(broker.image.topics[name], context)
+    except KafkaError as error:
+        return _failed(name, NO_TOPIC_ID, error.code)
+
+
+def _described(topic: TopicImage, context: RequestContext) -> MetadataResponseTopic:
+    partitions = context.broker.partitions
+    return MetadataResponseTopic(
+        error_code=ErrorCode.NONE,
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=is_internal(topic.name),
+        partitions=[
+            MetadataResponsePartition(
+                error_code=ErrorCode.NONE,
+                partition_index=index,
+                leader_id=partition.leader,
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=list(partition.replicas),
+                isr_nodes=list(partition.isr),
+                offline_replicas=[] if partitions.is_online(topic.name, index) else list(partition.replicas),
+            )
+            for index, partition in topic.partitions.items()
+        ],
+    )
+
+
+def _failed(name: str | None, topic_id: bytes, code: ErrorCode) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        error_code=code,
+        name=name,
+        topic_id=topic_id,
+        is_internal=name is not None and is_internal(name),
+        partitions=[],
+    )
+
+
+def _refuse_cluster(request: DescribeClusterRequest, error: KafkaError) -> DescribeClusterResponse:
+    return DescribeClusterResponse(
+        throttle_time_ms=0, error_code=error.code, error_message=error.message, cluster_id="", brokers=[]
+    )
+
+
+@handles(DESCRIBE_CLUSTER, refusal=_refuse_cluster)
+async def describe_cluster(
+    request: DescribeClusterRequest, context: RequestContext
+) -> DescribeClusterResponse:
+    if request.endpoint_type == _CONTROLLERS:
+        raise KafkaError(
+            ErrorCode.MISMATCHED_ENDPOINT_TYPE,
+            "This is a broker's endpoint, and describes brokers.",
+        )
+    if request.endpoint_type != _BROKERS:
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"There is no endpoint type {request.endpoint_type}."
+        )
+    broker, endpoint = context.broker, context.endpoint
+    response = DescribeClusterResponse(
+        throttle_time_ms=0,
+        error_code=ErrorCode.NONE,
+        cluster_id=broker.cluster_id,
+        controller_id=broker.node_id,
+        brokers=[
+            DescribeClusterBroker(
+                broker_id=broker.node_id, host=endpoint.host, port=endpoint.port, rack=broker.rack
+            )
+        ],
+    )
+    if request.include_cluster_authorized_operations:
+        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+    return response

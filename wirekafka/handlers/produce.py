@@ -1,0 +1,115 @@
+"""Produce: append each partition's batch, as it was received, to its log.
+
+v0-2 are advertised and not served: old librdkafka wants to see 0 (KAFKA-18659) and sends 3 or more.
+From v7 on a batch may be compressed with zstd, from v8 on a refusal has a message and says which
+records were at fault, from v13 on topics go by id.
+
+Source: KIP-98, KIP-110 (zstd), KIP-467, KIP-516; Kafka's KafkaApis.handleProduceRequest and
+ReplicaManager.appendRecords.
+"""
+
+from wirekafka.handlers.context import CloseConnection, RequestContext
+from wirekafka.handlers.registry import handles
+from wirekafka.protocol.apis.produce import (
+    PRODUCE,
+    BatchIndexAndErrorMessage,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
+
+_NO_OFFSET = -1
+_ACKS = (-1, 0, 1)
+_ZSTD_SINCE = 7
+
+
+def _refuse(request: ProduceRequest, error: KafkaError) -> ProduceResponse:
+    return ProduceResponse(
+        responses=[
+            _topic_response(topic, [_refused(data.index, error) for data in topic.partition_data])
+            for topic in request.topic_data
+        ]
+    )
+
+
+@handles(PRODUCE, refusal=_refuse)
+async def produce(request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
+    if request.acks not in _ACKS:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUIRED_ACKS, f"acks={request.acks}: only -1 (all), 0 and 1 have a meaning."
+        )
+    now_ms = context.broker.clock.now_ms()
+    response = ProduceResponse(
+        responses=[_produce_to_topic(topic, request, context, now_ms) for topic in request.topic_data]
+    )
+    if request.acks == 0:
+        _close_on_error(response)
+        return None
+    return response
+
+
+def _produce_to_topic(
+    topic: TopicProduceData, request: ProduceRequest, context: RequestContext, now_ms: int
+) -> TopicProduceResponse:
+    try:
+        name = topic.name
+        if context.version >= 13:
+            name = context.broker.partitions.name_of(topic.topic_id)
+    except KafkaError as error:
+        return _topic_response(topic, [_refused(data.index, error) for data in topic.partition_data])
+    return _topic_response(
+        topic, [_produce_to_partition(name, data, context, now_ms) for data in topic.partition_data]
+    )
+
+
+def _produce_to_partition(
+    topic: str, data: PartitionProduceData, context: RequestContext, now_ms: int
+) -> PartitionProduceResponse:
+    try:
+        partition = context.broker.partitions.find(topic, data.index)
+        appended = partition.append_from_client(
+            data.records, now_ms=now_ms, zstd_allowed=context.version >= _ZSTD_SINCE
+        )
+    except KafkaError as error:
+        return _refused(data.index, error)
+    return PartitionProduceResponse(
+        index=data.index,
+        error_code=ErrorCode.NONE,
+        base_offset=appended.base_offset,
+        log_append_time_ms=appended.log_append_time_ms,
+        log_start_offset=appended.log_start_offset,
+    )
+
+
+def _refused(index: int, error: KafkaError) -> PartitionProduceResponse:
+    faults = error.record_errors if isinstance(error, InvalidRecords) else []
+    return PartitionProduceResponse(
+        index=index,
+        error_code=error.code,
+        base_offset=_NO_OFFSET,
+        record_errors=[
+            BatchIndexAndErrorMessage(batch_index=batch_index, batch_index_error_message=message)
+            for batch_index, message in faults
+        ],
+        error_message=error.message,
+    )
+
+
+def _topic_response(
+    topic: TopicProduceData, partitions: list[PartitionProduceResponse]
+) -> TopicProduceResponse:
+    return TopicProduceResponse(name=topic.name, topic_id=topic.topic_id, partition_responses=partitions)
+
+
+def _close_on_error(response: ProduceResponse) -> None:
+    """With acks=0 nothing is answered; a closed connection is all that can tell of an error."""
+    for topic in response.responses:
+        for partition in topic.partition_responses:
+            if partition.error_code:
+                raise CloseConnection(
+                    f"acks=0 produce to {topic.name}-{partition.index} failed: {partition.error_message}"
+                )

@@ -1,0 +1,110 @@
+"""Length-prefixed frames out of a byte stream, with no copy for a frame that arrives in order.
+
+Called by `protocol.connection`. The caller receives into `space()`, says how much came, and takes
+whole frames. A frame is a view of the buffer: it is valid until `space()` is called again.
+
+A length is refused before memory is taken for it, and a buffer grows only as bytes arrive, so a
+peer that announces much and sends little costs little.
+
+Source: the Kafka protocol guide, section "Common Request and Response Structure".
+"""
+
+from wirekafka.protocol.error_codes import MalformedMessage
+
+LENGTH_BYTES = 4
+_FIRST_BYTES = 4 * 1024
+_KEPT_BYTES = 2 * 1024 * 1024
+"""A buffer that grew larger than this is given back once it is empty."""
+_HTTP_METHODS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC")
+
+
+class FrameBuffer:
+    """What has been received and not yet been taken."""
+
+    __slots__ = ("_buffer", "_end", "_max_frame_bytes", "_start", "_view")
+
+    def __init__(self, max_frame_bytes: int) -> None:
+        self._max_frame_bytes = max_frame_bytes
+        self._buffer = bytearray(_FIRST_BYTES)
+        self._view = memoryview(self._buffer)
+        self._start = 0
+        self._end = 0
+
+    def space(self) -> memoryview:
+        """Where the next bytes go; never empty. Ends the life of every frame taken before."""
+        held = self._end - self._start
+        if held == 0:
+            self._start = self._end = 0
+            if len(self._buffer) > _KEPT_BYTES:
+                self._resize(_FIRST_BYTES)
+            return self._view
+        wanted = self._frame_bytes()
+        if wanted <= held:
+            raise AssertionError("a whole frame is still to be taken")
+        if self._end == len(self._buffer) or self._start + wanted > len(self._buffer):
+            self._make_room(held, wanted)
+        # Not a byte beyond a large frame, so that the next one begins at the buffer's start.
+        stop = self._start + wanted if 2 * wanted > len(self._buffer) else len(self._buffer)
+        return self._view[self._end : stop]
+
+    def received(self, count: int) -> None:
+        """Say that `count` bytes now stand at the start of the last `space()`."""
+        self._end += count
+        if count == len(self._buffer) and count < 64 * _FIRST_BYTES:
+            self._resize(4 * count)
+
+    def next_frame(self) -> memoryview | None:
+        """Take the next whole frame, without its length; None until it is there.
+
+        Raises MalformedMessage for a length that no request has.
+        """
+        held = self._end - self._start
+        if held < LENGTH_BYTES:
+            return None
+        wanted = self._frame_bytes()
+        if wanted > held:
+            return None
+        frame = self._view[self._start + LENGTH_BYTES : self._start + wanted]
+        self._start += wanted
+        return frame
+
+    @property
+    def holds_part(self) -> bool:
+        """Whether a frame has begun and not ended."""
+        return self._end > self._start
+
+    def _frame_bytes(self) -> int:
+        """Length of the frame at the start with its prefix; the prefix's own while it is cut."""
+        if self._end - self._start < LENGTH_BYTES:
+            return LENGTH_BYTES
+        length = int.from_bytes(self._view[self._start : self._start + LENGTH_BYTES], "big", signed=True)
+        if not 0 < length <= self._max_frame_bytes:
+            raise MalformedMessage(
+                f"a request of {length} bytes, where 1 to {self._max_frame_bytes} are taken"
+                + _guess(bytes(self._view[self._start : self._start + LENGTH_BYTES]))
+            )
+        return LENGTH_BYTES + length
+
+    def _make_room(self, held: int, wanted: int) -> None:
+        """Move what is held to the front of a buffer that has space behind it."""
+        if wanted <= len(self._buffer):
+            self._buffer[:held] = bytes(self._view[self._start : self._end])
+            self._start, self._end = 0, held
+        else:
+            self._resize(min(wanted, max(4 * held, 4 * len(self._buffer))))
+
+    def _resize(self, size: int) -> None:
+        held = self._view[self._start : self._end]
+        self._buffer = bytearray(size)
+        self._buffer[: len(held)] = held
+        self._view = memoryview(self._buffer)
+        self._start, self._end = 0, len(held)
+
+
+def _guess(prefix: bytes) -> str:
+    """What kind of peer sends such a length, for the log."""
+    if prefix in _HTTP_METHODS:
+        return " (an HTTP request? this port speaks the Kafka protocol)"
+    if prefix.startswith(b"\x16\x03"):
+        return " (a TLS hello? this listener is plaintext: set security.protocol=PLAINTEXT in the client)"
+    return ""

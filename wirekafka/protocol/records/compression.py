@@ -1,0 +1,171 @@
+"""The record payload's codecs: codec id to compress and decompress, never past a bound.
+
+Used by `batch`. A payload comes from strangers and a small one can stand for gigabytes, so every
+decompression stops at `max_bytes`. cramjam is imported when a batch first needs it.
+
+Snappy is written in the block framing of the Java client (xerial) and read in that or plain.
+
+Source: Kafka's CompressionType; xerial's SnappyOutputStream; the LZ4 frame, gzip and zstd formats.
+"""
+
+import enum
+import struct
+import zlib
+from collections.abc import Callable
+
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records.varint import Buffer
+
+DEFAULT_MAX_BYTES = 64 * 1024 * 1024
+
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_HEADER = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)
+_XERIAL_BLOCK_BYTES = 32 * 1024
+_GZIP_WINDOW_BITS = 31
+_FIRST_GUESS_BYTES = 64 * 1024
+
+
+class Codec(enum.IntEnum):
+    """The low three bits of a batch's attributes."""
+
+    NONE = 0
+    GZIP = 1
+    SNAPPY = 2
+    LZ4 = 3
+    ZSTD = 4
+
+
+def compress(codec: int, data: Buffer) -> bytes:
+    """Compress a batch's records."""
+    if codec == Codec.NONE:
+        return bytes(data)
+    if codec == Codec.GZIP:
+        compressor = zlib.compressobj(wbits=_GZIP_WINDOW_BITS)
+        return compressor.compress(data) + compressor.flush()
+    import cramjam
+
+    if codec == Codec.SNAPPY:
+        return _compress_xerial(bytes(data))
+    if codec == Codec.LZ4:
+        return bytes(cramjam.lz4.compress(bytes(data)))
+    if codec == Codec.ZSTD:
+        return bytes(cramjam.zstd.compress(bytes(data)))
+    raise _unknown(codec)
+
+
+def decompress(codec: int, data: Buffer, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Buffer:
+    """Decompress a batch's records.
+
+    Raises CORRUPT_MESSAGE for a payload that is not what `codec` says or is larger than `max_bytes`,
+    UNSUPPORTED_COMPRESSION_TYPE for a codec that Kafka does not have.
+    """
+    if codec == Codec.NONE:
+        return data
+    if codec == Codec.GZIP:
+        return _decompress_gzip(bytes(data), max_bytes)
+    if codec == Codec.SNAPPY:
+        return _decompress_snappy(bytes(data), max_bytes)
+    import cramjam
+
+    if codec == Codec.LZ4:
+        return _decompress_into(cramjam.lz4.decompress_into, codec, bytes(data), max_bytes)
+    if codec == Codec.ZSTD:
+        return _decompress_into(cramjam.zstd.decompress_into, codec, bytes(data), max_bytes)
+    raise _unknown(codec)
+
+
+def _unknown(codec: int) -> KafkaError:
+    return KafkaError(
+        ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"There is no compression codec with the id {codec}."
+    )
+
+
+def _corrupt(codec: int, why: str) -> KafkaError:
+    name = Codec(codec).name.lower()
+    return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"The records of a {name} batch cannot be unpacked: {why}.")
+
+
+def _too_large(codec: int, max_bytes: int) -> KafkaError:
+    return _corrupt(codec, f"they grow past {max_bytes} bytes")
+
+
+def _decompress_gzip(data: bytes, max_bytes: int) -> bytes:
+    parts: list[bytes] = []
+    room = max_bytes
+    while data:
+        member = zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
+        try:
+            part = member.decompress(data, room + 1)
+        except zlib.error as error:
+            raise _corrupt(Codec.GZIP, str(error)) from None
+        if len(part) > room:
+            raise _too_large(Codec.GZIP, max_bytes)
+        if not member.eof:
+            raise _corrupt(Codec.GZIP, "they end too early")
+        parts.append(part)
+        room -= len(part)
+        data = member.unused_data
+    return b"".join(parts)
+
+
+def _decompress_snappy(data: bytes, max_bytes: int) -> bytes:
+    if not data.startswith(_XERIAL_MAGIC):
+        return _decompress_raw_snappy(data, max_bytes, max_bytes)
+    parts: list[bytes] = []
+    room = max_bytes
+    position = len(_XERIAL_HEADER)
+    while position < len(data):
+        (length,) = struct.unpack(">i", data[position : position + 4].ljust(4, b"\xff"))
+        block = data[position + 4 : position + 4 + length] if length > 0 else b""
+        if len(block) != length:
+            raise _corrupt(Codec.SNAPPY, "a block ends too early")
+        part = _decompress_raw_snappy(block, room, max_bytes)
+        parts.append(part)
+        room -= len(part)
+        position += 4 + length
+    return b"".join(parts)
+
+
+def _decompress_raw_snappy(block: bytes, room: int, max_bytes: int) -> bytes:
+    import cramjam
+
+    try:
+        # The size stands in front of a raw block, and the library keeps to it.
+        if cramjam.snappy.decompress_raw_len(block) > room:
+            raise _too_large(Codec.SNAPPY, max_bytes)
+        return bytes(cramjam.snappy.decompress_raw(block))
+    except cramjam.DecompressionError as error:
+        raise _corrupt(Codec.SNAPPY, str(error)) from None
+
+
+def _compress_xerial(data: bytes) -> bytes:
+    import cramjam
+
+    out = bytearray(_XERIAL_HEADER)
+    for start in range(0, len(data), _XERIAL_BLOCK_BYTES):
+        block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK_BYTES]))
+        out += struct.pack(">i", len(block)) + block
+    return bytes(out)
+
+
+def _decompress_into(
+    into: Callable[[bytes, bytearray], int], codec: int, data: bytes, max_bytes: int
+) -> memoryview:
+    """Decompress into a buffer of fixed size, which the library never leaves; grow it and try again.
+
+    The library says the same of damage and of a full buffer, so damage too is tried at every size;
+    it fails as early each time.
+    """
+    import cramjam
+
+    size = min(max_bytes, max(_FIRST_GUESS_BYTES, 4 * len(data)))
+    while True:
+        buffer = bytearray(size)
+        try:
+            length = into(data, buffer)
+        except cramjam.DecompressionError as error:
+            if size >= max_bytes:
+                raise _corrupt(codec, f"{error}; at most {max_bytes} bytes are unpacked") from None
+            size = min(max_bytes, 8 * size)
+            continue
+        return memoryview(buffer)[:length]

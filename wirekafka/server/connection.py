@@ -1,0 +1,80 @@
+"""One client connection: receive, answer in order, send.
+
+Requests of a connection are answered one after the other, as Kafka does, so responses go out in
+request order by construction. Answers gather while whole requests are at hand and leave in one
+send; a request that may wait (a long poll, a rebalance) first lets out what has gathered. A peer
+that reads slowly blocks its own connection and nothing else.
+
+Called by `server.listener`; calls `protocol.connection` for bytes and `server.dispatch` for answers.
+Source: Kafka's Processor and RequestChannel (one request in flight a connection).
+"""
+
+from collections.abc import Sequence, Sized
+
+from wirekafka.handlers import ClientConnection, CloseConnection
+from wirekafka.observability import get_logger
+from wirekafka.protocol.connection import ServerConnection
+from wirekafka.protocol.error_codes import MalformedMessage
+from wirekafka.server.dispatch import answer, may_wait
+from wirekafka.server.transport import SocketTransport
+
+logger = get_logger("server")
+
+_GATHERED_BYTES = 256 * 1024
+"""Answers of this size together are sent even while more requests are at hand."""
+
+
+async def serve_connection(
+    transport: SocketTransport, client: ClientConnection, max_request_bytes: int
+) -> None:
+    """Serve one peer until it closes, breaks the protocol or is cancelled."""
+    connection = ServerConnection(max_request_bytes)
+    frames = connection.frames
+    try:
+        while count := await transport.receive_into(frames.space()):
+            frames.received(count)
+            await _answer_received(transport, connection, client)
+        if frames.holds_part:
+            logger.info("%s closed in the middle of a request", client.peer)
+    except (MalformedMessage, CloseConnection) as error:
+        logger.info("closed %s: %s", client.peer, error)
+    except OSError as error:
+        logger.debug("lost %s: %s", client.peer, error)
+    finally:
+        transport.close()
+
+
+async def _answer_received(
+    transport: SocketTransport, connection: ServerConnection, client: ClientConnection
+) -> None:
+    """Answer every whole request at hand; what was answered is sent even if a later one is broken."""
+    gathered = _Gathered(transport)
+    try:
+        while (request := connection.next_request()) is not None:
+            if gathered.size_bytes > _GATHERED_BYTES or may_wait(request):
+                await gathered.send()
+            parts = await answer(request, client)
+            if parts is not None:
+                gathered.add(parts)
+    except (MalformedMessage, CloseConnection):
+        await gathered.send()
+        raise
+    await gathered.send()
+
+
+class _Gathered:
+    """Answers that wait to be sent together."""
+
+    def __init__(self, transport: SocketTransport) -> None:
+        self._transport = transport
+        self._parts: list[Sized] = []
+        self.size_bytes = 0
+
+    def add(self, parts: Sequence[Sized]) -> None:
+        self._parts += parts
+        self.size_bytes += sum(map(len, parts))
+
+    async def send(self) -> None:
+        if self._parts:
+            parts, self._parts, self.size_bytes = self._parts, [], 0
+            await self._transport.send(parts)

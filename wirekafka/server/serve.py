@@ -1,0 +1,63 @@
+"""Composition root: open the broker, listen, serve until told to stop, drain, close.
+
+Called by `cli.serve` and `testing.broker`.
+Source: Kafka's BrokerServer.startup and shutdown, as nested contexts.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import trio
+
+from wirekafka.broker import BrokerConfig, ListenerConfig, open_broker
+from wirekafka.observability import get_logger
+from wirekafka.server.listener import Listener
+
+logger = get_logger("server")
+
+DRAIN_SECONDS = 3.0
+"""How long connections may take to finish what they have asked before they are cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A broker that answers: its listeners with the ports bound, and how to stop it."""
+
+    cluster_id: str
+    listeners: tuple[tuple[ListenerConfig, int], ...]
+    stop: Callable[[], None]
+    """Begin to drain; callable from the trio run's own thread."""
+
+
+async def serve(
+    config: BrokerConfig, *, task_status: "trio.TaskStatus[Serving]" = trio.TASK_STATUS_IGNORED
+) -> None:
+    """Serve until `Serving.stop` is called or the task is cancelled, and close the data folder.
+
+    Raises OSError when an address is taken, DataDirectoryInUse when another broker has the folder.
+    """
+    async with open_broker(config) as broker:
+        listeners = [Listener(listener, broker) for listener in config.listeners]
+        stopping = trio.Event()
+        bound = tuple((listener.config, listener.port) for listener in listeners)
+        _hint_advertise(listeners)
+        async with trio.open_nursery() as nursery:
+            for listener in listeners:
+                nursery.start_soon(listener.run)
+            task_status.started(Serving(broker.cluster_id, bound, stopping.set))
+            await stopping.wait()
+            for listener in listeners:
+                listener.drain()
+            nursery.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
+
+
+def _hint_advertise(listeners: list[Listener]) -> None:
+    for listener in listeners:
+        host = listener.config.host
+        if listener.config.advertised is None and host not in ("127.0.0.1", "::1", "localhost"):
+            logger.info(
+                "%s: each client is told the address it reached this broker by. Behind a port mapping "
+                "(docker -p, NAT, a tunnel) that address is not the one clients use: name theirs with "
+                "--advertise HOST:PORT",
+                listener.config,
+            )

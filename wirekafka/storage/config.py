@@ -1,0 +1,39 @@
+"""What a partition's log needs to know of its topic's configuration.
+
+Made by `broker` from the metadata room's typed values; read by `log`, `segment`, `validation`.
+
+Source: Kafka's LogConfig: names, defaults and units.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+LOG_APPEND_TIME = "LogAppendTime"
+CREATE_TIME = "CreateTime"
+_LONGEST_MS = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class LogConfig:
+    """The settings of one log; those that storage reads."""
+
+    segment_bytes: int = 1 << 30
+    segment_ms: int = 7 * 24 * 3600 * 1000
+    segment_jitter_ms: int = 0
+    segment_index_bytes: int = 10 * 1024 * 1024
+    index_interval_bytes: int = 4096
+    max_message_bytes: int = 1024 * 1024 + 12
+    message_timestamp_type: str = CREATE_TIME
+    message_timestamp_before_max_ms: int = _LONGEST_MS
+    message_timestamp_after_max_ms: int = 3600 * 1000
+    producer_id_expiration_ms: int = 24 * 3600 * 1000
+
+    @classmethod
+    def from_topic_configs(cls, values: Mapping[str, Any]) -> "LogConfig":
+        """Take the settings from typed values by Kafka's names; others are passed over.
+
+        `producer.id.expiration.ms` is a broker's setting and may stand among them.
+        """
+        names = {field.name: field.name.replace("_", ".") for field in fields(cls)}
+        return cls(**{field: values[name] for field, name in names.items() if name in values})

@@ -1,0 +1,79 @@
+"""A segment's sparse index from offset to file position.
+
+Used by `segment`, which adds an entry every index.interval.bytes and writes the bytes out. In memory
+it is two arrays, on disk 8 bytes an entry: the last offset of a batch, relative to the segment's
+base offset, and the position where that batch begins.
+
+Source: Kafka's OffsetIndex.
+"""
+
+import sys
+from array import array
+from bisect import bisect_right
+
+ENTRY_BYTES = 8
+
+
+class OffsetIndex:
+    """Relative offsets and positions, both growing."""
+
+    __slots__ = ("_offsets", "_positions", "base_offset")
+
+    def __init__(self, base_offset: int) -> None:
+        self.base_offset = base_offset
+        self._offsets = array("I")
+        self._positions = array("I")
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def is_full(self, index_bytes: int) -> bool:
+        return len(self._offsets) >= index_bytes // ENTRY_BYTES
+
+    def add(self, last_offset: int, position: int) -> None:
+        """Add an entry behind all others."""
+        self._offsets.append(last_offset - self.base_offset)
+        self._positions.append(position)
+
+    def lookup(self, offset: int) -> tuple[int, int]:
+        """The last entry at or before `offset`; (base offset, 0) when there is none."""
+        slot = bisect_right(self._offsets, offset - self.base_offset) - 1
+        if slot < 0:
+            return self.base_offset, 0
+        return self.base_offset + self._offsets[slot], self._positions[slot]
+
+    def last(self) -> tuple[int, int]:
+        """The last entry; (base offset, 0) when there is none."""
+        if not self._offsets:
+            return self.base_offset, 0
+        return self.base_offset + self._offsets[-1], self._positions[-1]
+
+    def encode(self, first_entry: int = 0) -> bytes:
+        """The entries from the `first_entry`th on, as they stand in the file."""
+        offsets = self._offsets[first_entry:]
+        pairs = array("I", bytes(ENTRY_BYTES * len(offsets)))
+        pairs[0::2] = offsets
+        pairs[1::2] = self._positions[first_entry : first_entry + len(offsets)]
+        if sys.byteorder == "little":
+            pairs.byteswap()
+        return pairs.tobytes()
+
+    @classmethod
+    def decode(cls, base_offset: int, data: bytes, log_bytes: int) -> "OffsetIndex | None":
+        """Read a file; None when its bytes cannot be the index of a segment of `log_bytes`."""
+        if len(data) % ENTRY_BYTES:
+            return None
+        pairs = array("I", data)
+        if sys.byteorder == "little":
+            pairs.byteswap()
+        index = cls(base_offset)
+        index._offsets, index._positions = pairs[0::2], pairs[1::2]
+        if not (_grows(index._offsets) and _grows(index._positions)):
+            return None
+        if pairs and (index._positions[-1] >= log_bytes or index._offsets[-1] > 0x7FFFFFFF):
+            return None
+        return index
+
+
+def _grows(values: "array[int]") -> bool:
+    return all(values[i] < values[i + 1] for i in range(len(values) - 1))

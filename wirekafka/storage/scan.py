@@ -1,0 +1,191 @@
+"""Walks over the batches of a segment's file, by header alone or with every check.
+
+Used by `segment` and `recovery`. Headers are read in pieces; bodies only where a CRC is checked.
+
+Source: Kafka's FileRecords (searchForOffsetFromPosition) and LogSegment.recover.
+"""
+
+import errno
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+
+from crc32c import crc32c
+
+from wirekafka.protocol.records import HEADER_BYTES, RecordBatch
+from wirekafka.protocol.records.batch import LEAST_BATCH_LENGTH, LENGTH_PREFIX_BYTES, MAGIC_V2
+from wirekafka.storage.files import OpenFile
+
+_SEARCH_BYTES = 8 * 1024
+_HEADER_WALK_BYTES = 64 * 1024
+_CHECK_BYTES = 1024 * 1024
+_CRC_COVERS_FROM = 21
+_LARGEST_RELATIVE_OFFSET = (1 << 31) - 1
+
+_PLACE = struct.Struct(">qiib6xi")
+"""Base offset, length, leader epoch, magic, last offset delta."""
+_PLACE_BYTES = _PLACE.size
+_OLD_FORMAT_HEAD = struct.Struct(">qiIb")
+_UP_TO_MAGIC_BYTES = _OLD_FORMAT_HEAD.size
+_LEAST_OLD_LENGTH = 14
+_MOST_OLD_LENGTH = 64 * 1024 * 1024
+
+
+class Damaged(OSError):
+    """Where a batch has to begin, none does: by what the index, or the batch before, says."""
+
+
+def find_batch(file: OpenFile, entry: tuple[int, int], offset: int, size: int) -> tuple[int, int] | None:
+    """Position and size of the first batch whose last offset is at or behind `offset`.
+
+    The search begins at an entry of the offset index: (last offset of a batch, its position).
+    """
+    indexed_offset, position = entry
+    from_index = position > 0
+    while position < size:
+        piece = file.read(min(_SEARCH_BYTES, size - position), position)
+        place, end = 0, len(piece) - _PLACE_BYTES
+        while place <= end:
+            base_offset, length, _, magic, delta = _PLACE.unpack_from(piece, place)
+            misled = from_index and base_offset > indexed_offset
+            if misled or magic != MAGIC_V2 or length < LEAST_BATCH_LENGTH:
+                raise Damaged(errno.EIO, f"no batch begins at position {position + place}")
+            from_index = False
+            if base_offset + delta >= offset:
+                return position + place, LENGTH_PREFIX_BYTES + length
+            place += LENGTH_PREFIX_BYTES + length
+        if place == 0:
+            return None
+        position += place
+    return None
+
+
+def headers(file: OpenFile, position: int, size: int) -> Iterator[tuple[int, RecordBatch]]:
+    """Position and header of every batch from `position` on, up to one that is not whole or no batch.
+
+    Only the header's bytes are behind the views.
+    """
+    while position + HEADER_BYTES <= size:
+        piece = file.read(min(_HEADER_WALK_BYTES, size - position), position)
+        place, end = 0, len(piece) - HEADER_BYTES
+        while place <= end:
+            batch = RecordBatch(piece, place)
+            behind = position + place + batch.size_in_bytes
+            if batch.magic != MAGIC_V2 or batch.batch_length < LEAST_BATCH_LENGTH or behind > size:
+                return
+            yield position + place, batch
+            place += batch.size_in_bytes
+        if place == 0:
+            return
+        position += place
+
+
+def valid_batches(file: OpenFile, base_offset: int, size: int) -> Iterator[tuple[int, RecordBatch]]:
+    """Position and batch, from the start of a segment up to the first that is not all right.
+
+    Checked are length, magic, CRC, and that offsets grow and can be told relative to `base_offset`.
+    A batch of more than a mebibyte comes as a view of its header only.
+    """
+    position, next_offset = 0, base_offset
+    while position < size:
+        piece = file.read(min(_CHECK_BYTES, size - position), position)
+        place = 0
+        while True:
+            batch = _whole_batch(piece, place, position, size)
+            if batch is None:
+                return
+            if place + batch.size_in_bytes > len(piece):
+                if place > 0:
+                    break
+                right_crc = _crc_in_file(file, position, batch.size_in_bytes) == batch.crc
+            else:
+                right_crc = batch.crc_ok()
+            if not right_crc or not _continues(batch, base_offset, next_offset):
+                return
+            yield position + place, batch
+            next_offset = batch.last_offset + 1
+            place += batch.size_in_bytes
+            if place + HEADER_BYTES > len(piece):
+                break
+        position += place
+
+
+def _whole_batch(piece: bytes, place: int, position: int, size: int) -> RecordBatch | None:
+    if place + HEADER_BYTES > len(piece):
+        return None
+    batch = RecordBatch(piece, place)
+    if batch.magic != MAGIC_V2 or batch.batch_length < LEAST_BATCH_LENGTH:
+        return None
+    return batch if position + place + batch.size_in_bytes <= size else None
+
+
+def _continues(batch: RecordBatch, base_offset: int, next_offset: int) -> bool:
+    if batch.base_offset < next_offset or batch.last_offset_delta < 0:
+        return False
+    return batch.last_offset - base_offset <= _LARGEST_RELATIVE_OFFSET
+
+
+def _crc_in_file(file: OpenFile, position: int, size: int) -> int:
+    crc = 0
+    start, end = position + _CRC_COVERS_FROM, position + size
+    while start < end:
+        data = file.read(min(_CHECK_BYTES, end - start), start)
+        if not data:
+            break
+        crc = crc32c(data, crc)
+        start += len(data)
+    return crc
+
+
+def valid_batch_from(file: OpenFile, position: int, size: int, next_offset: int) -> int | None:
+    """Where the first batch at or behind `position` begins that is whole and right; None without one.
+
+    This tells damage inside a log from the torn end of one. A batch may begin at any byte, with an
+    offset that continues the log; only at `position` itself may it be any offset. A message of Kafka's
+    formats before v2, which are not read here, counts too: it is somebody's data.
+    """
+    if position + HEADER_BYTES <= size:
+        head = file.read(HEADER_BYTES, position)
+        if _is_whole_and_right(file, head, position, size):
+            return position
+    starts = _possible_starts(next_offset)
+    start = position
+    while start < size:
+        piece = file.read(min(_CHECK_BYTES, size - start), start)
+        for found in starts.finditer(piece):
+            head = piece[found.start() : found.start() + HEADER_BYTES]
+            if len(head) < HEADER_BYTES:
+                head = file.read(HEADER_BYTES, start + found.start())
+            if _is_whole_and_right(file, head, start + found.start(), size):
+                return start + found.start()
+        if start + len(piece) >= size:
+            return None
+        start += len(piece) - _UP_TO_MAGIC_BYTES + 1
+    return None
+
+
+def _possible_starts(next_offset: int) -> re.Pattern[bytes]:
+    """Matches, with no width, where the bytes up to the magic could be those of a batch.
+
+    That is an offset with the upper half of `next_offset` or the one above, a length of 14 or more,
+    an epoch (or an old format's CRC), and a magic.
+    """
+    upper_halves = {(next_offset >> 32), (next_offset + _LARGEST_RELATIVE_OFFSET) >> 32}
+    offset = b"|".join(re.escape(upper.to_bytes(4, "big")) for upper in sorted(upper_halves))
+    length = rb"(?!\x00\x00\x00[\x00-\x0d])[\x00-\x7f].{3}"
+    return re.compile(rb"(?=(?:" + offset + rb").{4}" + length + rb".{4}[\x00-\x02])", re.DOTALL)
+
+
+def _is_whole_and_right(file: OpenFile, head: bytes, position: int, size: int) -> bool:
+    if len(head) < _OLD_FORMAT_HEAD.size:
+        return False
+    _, length, old_crc, magic = _OLD_FORMAT_HEAD.unpack_from(head)
+    if position + LENGTH_PREFIX_BYTES + length > size:
+        return False
+    if magic < MAGIC_V2:
+        in_range = _LEAST_OLD_LENGTH <= length <= _MOST_OLD_LENGTH
+        return in_range and zlib.crc32(file.read(length - 4, position + 16)) == int(old_crc)
+    if magic != MAGIC_V2 or length < LEAST_BATCH_LENGTH:
+        return False
+    return _crc_in_file(file, position, LENGTH_PREFIX_BYTES + length) == RecordBatch(head).crc

@@ -1,0 +1,108 @@
+"""`running_broker()`: a broker on a free port, in a thread of this process.
+
+    with running_broker() as broker:
+        producer = KafkaProducer(bootstrap_servers=broker.bootstrap)
+
+A plain context manager around a thread with a trio run of its own, so it serves synchronous,
+asyncio and trio tests alike. Calls `server.serve`.
+"""
+
+import queue
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import trio
+
+from wirekafka.broker import BrokerConfig
+from wirekafka.metadata import Settings
+from wirekafka.server import Serving, serve
+
+_FREE_PORT = "PLAINTEXT://127.0.0.1:0"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningBroker:
+    """A broker that answers."""
+
+    host: str
+    port: int
+    data_dir: Path
+    cluster_id: str
+
+    @property
+    def bootstrap(self) -> str:
+        """What clients call bootstrap.servers."""
+        return f"{self.host}:{self.port}"
+
+
+@contextmanager
+def running_broker(
+    *, settings: Mapping[str, str] | None = None, data_dir: Path | None = None, profile: str = "dev"
+) -> Iterator[RunningBroker]:
+    """Run a broker for the length of the block; no thread and no file is left behind it.
+
+    `settings` go by Kafka's names. Without `data_dir` the data is in a temporary folder; with it the
+    data stays, and a later broker finds it again. Raises what kept the broker from starting.
+    """
+    with _folder(data_dir) as folder:
+        overrides = {"listeners": _FREE_PORT, **(settings or {}), "log.dirs": str(folder)}
+        config = BrokerConfig.from_settings(Settings.load(None, overrides, profile))
+        thread = _BrokerThread(config)
+        serving = thread.start()
+        try:
+            listener, port = serving.listeners[0]
+            yield RunningBroker(listener.host or "127.0.0.1", port, folder, serving.cluster_id)
+        finally:
+            thread.stop()
+
+
+@contextmanager
+def _folder(data_dir: Path | None) -> Iterator[Path]:
+    if data_dir is not None:
+        yield data_dir
+        return
+    with tempfile.TemporaryDirectory(prefix="wirekafka-") as name:
+        yield Path(name)
+
+
+class _BrokerThread:
+    """A thread with a trio run in it, from "it answers" to "it has closed its data"."""
+
+    def __init__(self, config: BrokerConfig) -> None:
+        self._config = config
+        self._started: queue.SimpleQueue[tuple[Serving, trio.lowlevel.TrioToken] | BaseException]
+        self._started = queue.SimpleQueue()
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="wirekafka", daemon=True)
+
+    def start(self) -> Serving:
+        self._thread.start()
+        outcome = self._started.get()
+        if isinstance(outcome, BaseException):
+            self._thread.join()
+            raise outcome
+        serving, self._token = outcome
+        return serving
+
+    def stop(self) -> None:
+        self._token.run_sync_soon(self._serving.stop)
+        self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def _run(self) -> None:
+        try:
+            trio.run(self._serve)
+        except BaseException as error:  # the thread's caller raises it  # noqa: BLE001
+            self._failure = error
+            self._started.put(error)
+
+    async def _serve(self) -> None:
+        async with trio.open_nursery() as nursery:
+            serving: Serving = await nursery.start(serve, self._config)
+            self._serving = serving
+            self._started.put((serving, trio.lowlevel.current_trio_token()))
