@@ -13,7 +13,9 @@ UNKNOWN = b"\x99" * 16
 def delete(cluster, *states, names=(), **facts):
     request = DeleteTopicsRequest(topics=list(states), topic_names=list(names), timeout_ms=1)
     decision = cluster.machine.delete_topics(request, ticket=Ticket(7), **facts)
-    return [(r.name, r.topic_id, r.error_code, r.error_message) for r in cluster.carry_out(decision).responses]
+    return [
+        (r.name, r.topic_id, r.error_code, r.error_message) for r in cluster.carry_out(decision).responses
+    ]
 
 
 def by_name(name):

@@ -53,7 +53,10 @@ def test_topic_without_settings_shares_the_defaults():
     [
         ({"nope": "1"}, "Unknown topic config name: nope"),
         ({"segment.bytes": "100"}, "must be at least 1048576"),
-        ({"min.compaction.lag.ms": "9", "max.compaction.lag.ms": "8"}, r"\(9\) > max.compaction.lag.ms \(8\)"),
+        (
+            {"min.compaction.lag.ms": "9", "max.compaction.lag.ms": "8"},
+            r"\(9\) > max.compaction.lag.ms \(8\)",
+        ),
         ({"remote.storage.enable": "true"}, "Tiered Storage functionality is disabled"),
     ],
 )

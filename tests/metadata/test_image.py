@@ -67,7 +67,10 @@ def test_setting_without_value_is_taken_back():
 def test_removed_topic_takes_its_settings_along():
     """A new topic of the same name begins afresh; other resources of that name are untouched."""
     image = image_of(
-        TopicRecord(name="t", topic_id=ID), setting("5"), setting("6", resource=(32, "t")), RemoveTopicRecord(topic_id=ID)
+        TopicRecord(name="t", topic_id=ID),
+        setting("5"),
+        setting("6", resource=(32, "t")),
+        RemoveTopicRecord(topic_id=ID),
     )
 
     assert not image.topics

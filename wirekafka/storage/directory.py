@@ -291,15 +291,21 @@ class LogDirectory:
         """Close every log and let go of the folder.
 
         A clean close flushes, writes snapshots and checkpoints, and the marker last: unless a log is
-        in doubt, which the next start then has to check. Raises KAFKA_STORAGE_ERROR after trying all.
+        in doubt, which the next start then has to check. Raises KAFKA_STORAGE_ERROR; the folder is let go
+        of all the same, and the next start checks it.
         """
         if self._lock is None:
             return
         try:
             if clean:
                 self._close_logs()
-                self.checkpoint()
+                self._checkpoint()
                 self._write_clean_marker()
+        except OSError as error:
+            raise KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                f"The data folder could not be closed: {error.strerror or error}.",
+            ) from error
         finally:
             for log in self._logs.values():
                 log.abandon()
@@ -307,17 +313,20 @@ class LogDirectory:
             self._lock = None
 
     def _close_logs(self) -> None:
-        errors = []
+        """Write every log out and make all last by one sync of the filesystem."""
+        healthy = []
         for topic_partition, log in self._logs.items():
-            try:
-                log.close()
-            except KafkaError as error:
-                errors.append(error)
-            if log.recovery_point < log.log_end_offset:
+            if log.closed and log.recovery_point == log.log_end_offset:
+                continue
+            if log.failed:
                 self._broken.add(topic_partition)
-        if errors:
-            self.checkpoint()
-            raise errors[0]
+                continue
+            log.write_out()
+            healthy.append(log)
+        if any(log.recovery_point < log.log_end_offset for log in healthy):
+            self._files.sync_filesystem(self._path)
+        for log in healthy:
+            log.close_synced()
 
     def _write_clean_marker(self) -> None:
         if self._broken or (self._unopened and not self.was_clean):

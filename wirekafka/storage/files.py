@@ -8,11 +8,15 @@ Source: none of Kafka's; POSIX. Files are 0600 and folders 0700.
 """
 
 import contextlib
+import ctypes
 import errno
 import fcntl
 import os
 
 Data = bytes | bytearray | memoryview
+
+# macOS has the stronger of the two calls only.
+_fdatasync = getattr(os, "fdatasync", os.fsync)
 
 
 class Files:
@@ -36,7 +40,21 @@ class Files:
         os.ftruncate(fd, length)
 
     def fdatasync(self, fd: int) -> None:
-        os.fdatasync(fd)
+        _fdatasync(fd)
+
+    def sync_filesystem(self, path: str) -> None:
+        """Make everything last that was written to the filesystem of `path`: one call for many files."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        if not hasattr(libc, "syncfs"):
+            os.sync()
+            return
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            if libc.syncfs(fd) != 0:
+                number = ctypes.get_errno()
+                raise OSError(number, os.strerror(number))
+        finally:
+            os.close(fd)
 
     def size(self, fd: int) -> int:
         return os.fstat(fd).st_size
@@ -183,12 +201,16 @@ def write_file(files: Files, path: str, data: Data, *, sync: bool = False) -> No
         file.sync()
 
 
-def replace_file(files: Files, path: str, data: Data) -> None:
-    """Replace a file so that after any crash either the old or the new one is there, whole."""
+def replace_file(files: Files, path: str, data: Data, *, sync: bool = True) -> None:
+    """Replace a file so that after any crash either the old or the new one is there, whole.
+
+    Without `sync` that is said of a crash of the process only.
+    """
     temporary = path + ".tmp"
-    write_file(files, temporary, data, sync=True)
+    write_file(files, temporary, data, sync=sync)
     files.rename(temporary, path)
-    files.sync_folder(path.rpartition("/")[0])
+    if sync:
+        files.sync_folder(path.rpartition("/")[0])
 
 
 def unlink_if_there(files: Files, path: str) -> None:

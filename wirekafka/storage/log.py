@@ -11,7 +11,6 @@ what the disk has may differ then, and only a restart finds out.
 Source: Kafka's UnifiedLog and LocalLog.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -25,6 +24,7 @@ from wirekafka.storage.files import Files, FileSlice, OpenFile, replace_file, un
 from wirekafka.storage.producer_snapshot import encode_snapshot
 from wirekafka.storage.producer_state import AppendedBatch, ProducerState
 from wirekafka.storage.segment import CutBackFailed, Segment
+from wirekafka.storage.segments import Segments
 from wirekafka.storage.timestamps import TimestampOffset, first_at_or_after, first_with_largest
 from wirekafka.storage.validation import Buffer, Origin, validate
 
@@ -78,9 +78,8 @@ class PartitionLog:
         self.log_start_offset = recovered.log_start_offset
         self.recovery_point = recovered.recovery_point
         """The offset up to which a flush has made everything last."""
-        self._segments = recovered.segments
-        self._active = recovered.segments[-1]
-        self.log_end_offset = self._active.next_offset
+        self._segments = Segments(recovered.segments)
+        self.log_end_offset = self._segments.active.next_offset
         self._files = files
         self._epochs = recovered.epochs
         self._producers = recovered.producers
@@ -96,7 +95,7 @@ class PartitionLog:
 
     @property
     def size_bytes(self) -> int:
-        return sum(segment.size for segment in self._segments)
+        return self._segments.size_bytes
 
     @property
     def latest_epoch(self) -> int:
@@ -155,7 +154,7 @@ class PartitionLog:
         size = batch.size_in_bytes
         if size != len(records):
             records = memoryview(records)[:size]
-        segment = self._active
+        segment = self._segments.active
         try:
             if segment.should_roll(self.config, batch, last_offset=last_offset, now_ms=now_ms):
                 segment = self._roll(now_ms)
@@ -179,16 +178,16 @@ class PartitionLog:
 
     def _roll(self, now_ms: int) -> Segment:
         """Seal the last segment and begin the next at the log's end."""
-        if self._active.base_offset == self.log_end_offset:
-            return self._active
-        self._active.write_indexes(final=True)
+        sealed = self._segments.active
+        if sealed.base_offset == self.log_end_offset:
+            return sealed
+        sealed.write_indexes(final=True)
         self._take_snapshot()
         segment = Segment.create(
             self._files, self.folder, self.log_end_offset, config=self.config, created_ms=now_ms
         )
         self._names_changed = True
-        self._segments.append(segment)
-        self._active = segment
+        self._segments.add(segment)
         return segment
 
     def _take_snapshot(self) -> None:
@@ -219,34 +218,11 @@ class PartitionLog:
             )
         try:
             if offset < up_to_offset and offset < self.log_end_offset:
-                return self._slice(offset, max_bytes, up_to_offset, at_least_one_batch)
-            return FileSlice(self._active.file, self._active.size, 0)
+                return self._segments.slice(offset, max_bytes, up_to_offset, at_least_one_batch)
+            active = self._segments.active
+            return FileSlice(active.file, active.size, 0)
         except OSError as error:
             raise self._storage_error("could not be read", error) from error
-
-    def _slice(self, offset: int, max_bytes: int, up_to_offset: int, at_least_one_batch: bool) -> FileSlice:
-        segment, found = self._find(offset)
-        position, size = found
-        end = segment.size
-        if up_to_offset < segment.next_offset:
-            beyond = segment.find(up_to_offset)
-            end = beyond[0] if beyond is not None else end
-        length = end - position
-        if length > max_bytes:
-            length = max(max_bytes, min(size, length)) if at_least_one_batch else max_bytes
-        return FileSlice(segment.file, position, length)
-
-    def _find(self, offset: int) -> tuple[Segment, tuple[int, int]]:
-        """The segment, and place in it, of the batch that holds `offset` or comes next."""
-        if offset >= self._active.base_offset:
-            slot = len(self._segments) - 1
-        else:
-            slot = max(bisect_right(self._segments, offset, key=_base_offset) - 1, 0)
-        for segment in self._segments[slot:]:
-            found = segment.find(offset)
-            if found is not None:
-                return segment, found
-        return self._active, (self._active.size, 0)
 
     def batches(self, from_offset: int) -> Iterator[RecordBatch]:
         """Every batch from the one that holds `from_offset` up to the end, with its bytes."""
@@ -270,7 +246,7 @@ class PartitionLog:
         KAFKA_STORAGE_ERROR.
         """
         try:
-            for segment in self._segments:
+            for segment in self._segments.all():
                 if segment.max_timestamp >= timestamp_ms:
                     found = first_at_or_after(segment, timestamp_ms, self.log_start_offset)
                     if found is not None:
@@ -282,7 +258,7 @@ class PartitionLog:
     def offset_of_max_timestamp(self) -> TimestampOffset | None:
         """The first record with the largest timestamp of all; None when no record has one."""
         try:
-            newest = max(self._segments, key=_max_timestamp)
+            newest = max(self._segments.all(), key=_max_timestamp)
             return first_with_largest(newest) if newest.max_timestamp >= 0 else None
         except OSError as error:
             raise self._storage_error("could not be read", error) from error
@@ -306,17 +282,14 @@ class PartitionLog:
         self._epochs.truncate_from_start(offset)
         try:
             if offset == self.log_end_offset:
-                self._roll(self._active.created_ms)
+                self._roll(self._segments.active.created_ms)
             self._remove_segments_before(offset)
         except OSError as error:
             raise self._storage_error("could not be shortened", error) from error
 
     def _remove_segments_before(self, offset: int) -> None:
-        # Oldest first: wherever this stops, what is left has no hole.
-        while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
-            self._segments[0].delete()
-            del self._segments[0]
-        first = self._segments[0].base_offset
+        self._segments.remove_before(offset)
+        first = self._segments.first_offset
         while self._snapshot_offsets and self._snapshot_offsets[0] < first:
             unlink_if_there(self._files, self._snapshot_path(self._snapshot_offsets[0]))
             del self._snapshot_offsets[0]
@@ -331,11 +304,11 @@ class PartitionLog:
         """
         if self.failed:
             raise self._storage_error("is not flushed since an earlier write or flush failed")
-        end, active = self.log_end_offset, self._active
-        if end <= self.recovery_point and not self._names_changed and not self._epochs.dirty:
+        end, active = self.log_end_offset, self._segments.active
+        if end <= self.recovery_point and not self._epochs.dirty:
             return
         try:
-            for segment in [s for s in self._segments if s.next_offset > self.recovery_point]:
+            for segment in [s for s in self._segments.all() if s.next_offset > self.recovery_point]:
                 self._sync(segment, sealed=segment is not active)
             self._sync_names()
         except OSError as error:
@@ -347,16 +320,16 @@ class PartitionLog:
         try:
             segment.file.sync()
             if sealed:
+                segment.write_indexes(final=True)
                 segment.sync_indexes()
         except FileNotFoundError:
             # Removed while the flush ran, in another thread.
-            if segment in self._segments:
+            if segment in self._segments.all():
                 raise
 
     def _sync_names(self) -> None:
         if self._epochs.dirty:
-            self._epochs.dirty = False
-            replace_file(self._files, f"{self.folder}/{LEADER_EPOCHS}", encode_epochs(self._epochs.entries()))
+            self._write_epochs(sync=True)
         if self._names_changed:
             self._names_changed = False
             self._files.sync_folder(self.folder)
@@ -364,6 +337,11 @@ class PartitionLog:
             self._folder_is_new = False
             OpenFile(self._files, f"{self.folder}/{PARTITION_METADATA}").sync()
             self._files.sync_folder(self.folder.rpartition("/")[0])
+
+    def _write_epochs(self, *, sync: bool) -> None:
+        self._epochs.dirty = False
+        data = encode_epochs(self._epochs.entries())
+        replace_file(self._files, f"{self.folder}/{LEADER_EPOCHS}", data, sync=sync)
 
     def close(self) -> None:
         """Flush, leave everything behind as a start needs it, and let go of the files.
@@ -373,30 +351,38 @@ class PartitionLog:
         if self.closed:
             return
         try:
-            changed = self.log_end_offset > self.recovery_point
+            self.write_out()
+            self._segments.active.sync_indexes()
             self.flush()
-            self._take_snapshot()
-            self._active.write_indexes(final=True)
-            if changed:
-                self._active.sync_indexes()
         except OSError as error:
             raise self._storage_error("could not be closed", error) from error
         finally:
             self.abandon()
 
+    def write_out(self) -> None:
+        """Write what is kept in memory as a clean start needs it. Nothing is synced.
+
+        OSErrors come through.
+        """
+        self._take_snapshot()
+        for segment in self._segments.all():
+            segment.write_indexes(final=True)
+        if self._epochs.dirty:
+            self._write_epochs(sync=False)
+
+    def close_synced(self) -> None:
+        """Let go of the files, after `write_out` and a sync of the whole filesystem."""
+        self.recovery_point = self.log_end_offset
+        self.abandon()
+
     def abandon(self) -> None:
         """Let go of the files and write nothing."""
         self.failed = self.closed = True
-        for segment in self._segments:
-            segment.release()
+        self._segments.release()
 
     def _storage_error(self, what: str, error: OSError | None = None) -> KafkaError:
         why = f": {error.strerror or error}" if error is not None else ""
         return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"The log of {self.topic_partition} {what}{why}.")
-
-
-def _base_offset(segment: Segment) -> int:
-    return segment.base_offset
 
 
 def _max_timestamp(segment: Segment) -> int:

@@ -313,10 +313,10 @@ class Segment:
         offset_count, time_count = self._written or (0, 0)
         anew = self._written is None
         counts = len(self._offset_index), len(self._time_index)
-        if anew or counts[0] > offset_count or final:
+        if anew or counts[0] > offset_count or (final and not offset_count):
             data = self._offset_index.encode(offset_count)
             self._write_index(".index", data, offset_count * OFFSET_ENTRY_BYTES, anew=anew)
-        if anew or counts[1] > time_count or final:
+        if anew or counts[1] > time_count or (final and not time_count):
             data = self._time_index.encode(time_count)
             self._write_index(".timeindex", data, time_count * TIME_ENTRY_BYTES, anew=anew)
         self._written = counts

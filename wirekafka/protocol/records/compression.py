@@ -22,6 +22,11 @@ _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)
 _XERIAL_BLOCK_BYTES = 32 * 1024
 _GZIP_WINDOW_BITS = 31
+_LZ4_FRAME_HEADER = bytes.fromhex("04224d18604082")
+"""Magic, version 1 with independent blocks of at most 64 KiB, and the checksum of that."""
+_LZ4_BLOCK_BYTES = 64 * 1024
+_LZ4_STORED_FLAG = 1 << 31
+_LZ4_END = bytes(4)
 _FIRST_GUESS_BYTES = 64 * 1024
 
 
@@ -47,7 +52,7 @@ def compress(codec: int, data: Buffer) -> bytes:
     if codec == Codec.SNAPPY:
         return _compress_xerial(bytes(data))
     if codec == Codec.LZ4:
-        return bytes(cramjam.lz4.compress(bytes(data)))
+        return _compress_lz4_frame(bytes(data))
     if codec == Codec.ZSTD:
         return bytes(cramjam.zstd.compress(bytes(data)))
     raise _unknown(codec)
@@ -146,6 +151,21 @@ def _compress_xerial(data: bytes) -> bytes:
         block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK_BYTES]))
         out += struct.pack(">i", len(block)) + block
     return bytes(out)
+
+
+def _compress_lz4_frame(data: bytes) -> bytes:
+    """An LZ4 frame of independent blocks: the Java client refuses the linked ones that cramjam makes."""
+    import cramjam
+
+    out = bytearray(_LZ4_FRAME_HEADER)
+    for start in range(0, len(data), _LZ4_BLOCK_BYTES):
+        plain = data[start : start + _LZ4_BLOCK_BYTES]
+        block = bytes(cramjam.lz4.compress_block(plain, store_size=False))
+        if len(block) < len(plain):
+            out += struct.pack("<I", len(block)) + block
+        else:
+            out += struct.pack("<I", len(plain) | _LZ4_STORED_FLAG) + plain
+    return bytes(out + _LZ4_END)
 
 
 def _decompress_into(

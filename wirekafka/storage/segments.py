@@ -1,0 +1,76 @@
+"""The segments of one log in order, and which of them holds an offset.
+
+Owned by `log`. There is always one, and the last is the one that is appended to.
+
+Source: Kafka's LogSegments and LocalLog.read.
+"""
+
+from bisect import bisect_right
+
+from wirekafka.storage.files import FileSlice
+from wirekafka.storage.segment import Segment
+
+
+class Segments:
+    """Segments by growing base offset; `active` is the last."""
+
+    __slots__ = ("_segments", "active")
+
+    def __init__(self, segments: list[Segment]) -> None:
+        self._segments = segments
+        self.active = segments[-1]
+
+    def all(self) -> list[Segment]:
+        """The segments as they are now, in a list of its own."""
+        return list(self._segments)
+
+    def add(self, segment: Segment) -> None:
+        self._segments.append(segment)
+        self.active = segment
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(segment.size for segment in self._segments)
+
+    @property
+    def first_offset(self) -> int:
+        return self._segments[0].base_offset
+
+    def slice(self, offset: int, max_bytes: int, up_to_offset: int, at_least_one_batch: bool) -> FileSlice:
+        """The batches from the one that holds `offset` on, of one segment, below `up_to_offset`."""
+        segment, (position, size) = self._find(offset)
+        end = segment.size
+        if up_to_offset < segment.next_offset:
+            beyond = segment.find(up_to_offset)
+            end = beyond[0] if beyond is not None else end
+        length = end - position
+        if length > max_bytes:
+            length = max(max_bytes, size) if at_least_one_batch else max_bytes
+        return FileSlice(segment.file, position, length)
+
+    def _find(self, offset: int) -> tuple[Segment, tuple[int, int]]:
+        """The segment, and place in it, of the batch that holds `offset` or comes next."""
+        if offset >= self.active.base_offset:
+            slot = len(self._segments) - 1
+        else:
+            slot = max(bisect_right(self._segments, offset, key=_base_offset) - 1, 0)
+        for segment in self._segments[slot:]:
+            found = segment.find(offset)
+            if found is not None:
+                return segment, found
+        return self.active, (self.active.size, 0)
+
+    def remove_before(self, offset: int) -> None:
+        """Delete the segments that end at or before an offset, the oldest first: no hole is left, ever."""
+        while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
+            self._segments[0].delete()
+            del self._segments[0]
+
+    def release(self) -> None:
+        """Let go of all files."""
+        for segment in self._segments:
+            segment.release()
+
+
+def _base_offset(segment: Segment) -> int:
+    return segment.base_offset
