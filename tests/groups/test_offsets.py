@@ -210,19 +210,22 @@ def test_stable_consumers_lose_offsets_of_topics_they_left() -> None:
 
 def test_rebalancing_group_loses_no_offsets() -> None:
     """KIP-211: nothing expires while it is not known who will read what."""
-    play = GroupPlaybook(GroupConfig(offsets_retention_ms=HOUR_MS))
-    play.commit()
-    play.join("a", protocols={"range": subscription("x")}, rebalance_ms=3 * DAY_MS, session_ms=1_800_000)
+    play = GroupPlaybook(GroupConfig(offsets_retention_ms=10_000, offsets_retention_check_interval_ms=1_000))
+    offered = {"range": subscription("x")}
+    first = play.join("a", protocols=offered, session_ms=60_000)
     play.at(3_000)
-    play.join("b", protocols={"range": subscription("x")}, rebalance_ms=3 * DAY_MS, session_ms=1_800_000)
-    play.at(1_200_000)
+    play.sync("a-1", play.joined(first).generation_id, {})
+    play.commit("a-1", 1)
+    second = play.join("b", protocols=offered, session_ms=60_000)
+    play.at(23_000)
     assert play.state() == "PreparingRebalance"
-    play.config = GroupConfig()
-    while play.now_ms < 2 * HOUR_MS:
-        play.at(play.now_ms + 1_200_000)
-        play.heartbeat("a-2", 1)
-
     assert play.fetch() == 1
+
+    play.join("a", "a-1", protocols=offered, session_ms=60_000)
+    play.sync("a-1", play.joined(second).generation_id, {})
+    assert play.state() == "Stable"
+    play.at(24_000)
+    assert play.fetch() == -1
 
 
 def test_a_retention_time_of_the_request_counts_for_itself() -> None:

@@ -43,7 +43,8 @@ class MetadataRecords:
         """Give the record as bytes, stamped with `now_ms`."""
         cls = type(record)
         version = _VERSIONS.get(cls, 0)
-        head = _uvarint(FRAME_VERSION) + _uvarint(_KEYS[cls]) + _uvarint(version)
+        # Unsigned varints all three, and each too small to need a second byte.
+        head = bytes((FRAME_VERSION, _KEYS[cls], version))
         return KeyValue(None, head + codec_for(cls, version).build(record), now_ms)
 
     def decode(self, item: KeyValue) -> MetadataRecord | None:
@@ -63,15 +64,6 @@ class MetadataRecords:
         version, position = _read_uvarint(item.value, position)
         cls = _CLASSES.get(key)
         return None if cls is None else codec_for(cls, version).parse(item.value[position:])
-
-
-def _uvarint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
 
 
 def _read_uvarint(data: bytes, position: int) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from enum import Enum, IntEnum
 
 from wirekafka.metadata.configs.checks import Check
-from wirekafka.metadata.configs.documentation import DOCUMENTATION, WITHOUT_EFFECT
+from wirekafka.metadata.configs.documentation import DOCUMENTATION, NOT_YET, PENDING, WITHOUT_EFFECT
 
 ConfigValue = bool | int | float | str | tuple[str, ...] | None
 
@@ -98,12 +98,13 @@ class ConfigDefinition:
     @property
     def has_effect(self) -> bool:
         """Whether the setting changes anything in wirekafka, or is only accepted and checked."""
-        return self.name in DOCUMENTATION
+        return self.name in DOCUMENTATION and self.name not in NOT_YET
 
     @property
     def documentation(self) -> str:
         """What the setting does, for people."""
-        return DOCUMENTATION.get(self.name, WITHOUT_EFFECT)
+        sentence = DOCUMENTATION.get(self.name, WITHOUT_EFFECT)
+        return f"{sentence} {PENDING}" if self.name in NOT_YET else sentence
 
     def parse(self, text: str) -> ConfigValue:
         """Read a value as written in a file or sent by a client.

@@ -1,12 +1,14 @@
 """One sentence for each setting that does something in wirekafka, in our own words.
 
-A setting that is missing here is accepted and checked, and does nothing. `definition` hands the
-sentences on to DescribeConfigs.
+A setting that is missing here is accepted and checked, and does nothing. One in NOT_YET will do what
+its sentence says once its part of the broker is built; who builds it takes its name out. `definition`
+hands the sentences on to DescribeConfigs.
 
 Source: ours; what each setting does is Kafka's.
 """
 
 WITHOUT_EFFECT = "Accepted and checked as in Kafka; it has no effect in wirekafka."
+PENDING = "As yet it has no effect in wirekafka."
 
 _TOPIC = {
     "cleanup.policy": "What becomes of old segments: delete drops them, compact keeps the last of each key.",
@@ -46,7 +48,7 @@ _LOG = {
     "log.cleaner.min.compaction.lag.ms": "The default of the topic's min.compaction.lag.ms.",
     "log.cleanup.policy": "The default of the topic's cleanup.policy.",
     "log.dir": "The data folder, where log.dirs is not set.",
-    "log.dirs": "The data folder; wirekafka uses the first of the list.",
+    "log.dirs": "The data folder; wirekafka keeps its data in one.",
     "log.flush.interval.messages": "The default of the topic's flush.messages.",
     "log.flush.interval.ms": "The default of the topic's flush.ms.",
     "log.flush.offset.checkpoint.interval.ms": "How often the recovery points are written.",
@@ -118,3 +120,58 @@ _GROUPS = {
 }
 
 DOCUMENTATION = {**_TOPIC, **_LOG, **_BROKER, **_GROUPS}
+
+NOT_YET = frozenset(
+    {
+        # Retention, and the deletion of files.
+        "retention.bytes",
+        "retention.ms",
+        "file.delete.delay.ms",
+        "log.retention.bytes",
+        "log.retention.check.interval.ms",
+        "log.retention.hours",
+        "log.retention.minutes",
+        "log.retention.ms",
+        "log.segment.delete.delay.ms",
+        # Compaction.
+        "cleanup.policy",
+        "delete.retention.ms",
+        "max.compaction.lag.ms",
+        "min.cleanable.dirty.ratio",
+        "min.compaction.lag.ms",
+        "log.cleaner.backoff.ms",
+        "log.cleaner.delete.retention.ms",
+        "log.cleaner.enable",
+        "log.cleaner.max.compaction.lag.ms",
+        "log.cleaner.min.cleanable.ratio",
+        "log.cleaner.min.compaction.lag.ms",
+        "log.cleanup.policy",
+        # Recompression.
+        "compression.gzip.level",
+        "compression.lz4.level",
+        "compression.type",
+        "compression.zstd.level",
+        "max.decompressed.message.bytes",
+        # When data are forced to disk, and how files are made.
+        "flush.messages",
+        "flush.ms",
+        "preallocate",
+        "log.flush.interval.messages",
+        "log.flush.interval.ms",
+        "log.flush.offset.checkpoint.interval.ms",
+        "log.flush.scheduler.interval.ms",
+        "log.flush.start.offset.checkpoint.interval.ms",
+        "log.preallocate",
+        "producer.id.expiration.check.interval.ms",
+        # Replicas.
+        "min.insync.replicas",
+        # Connections.
+        "connections.max.idle.ms",
+        "listener.security.protocol.map",
+        "max.connections",
+        "max.connections.per.ip",
+        "socket.listen.backlog.size",
+        "socket.receive.buffer.bytes",
+        "socket.send.buffer.bytes",
+    }
+)

@@ -1,0 +1,110 @@
+"""Tests of groups/classic/joining.py; what each state answers is in test_every_state_and_input."""
+
+from wirekafka.groups import GroupConfig, GroupMetadata, records
+from wirekafka.protocol.error_codes import ErrorCode
+from wirekafka.testing.playbook import GroupPlaybook
+
+
+def test_group_is_written_down_when_its_first_member_comes() -> None:
+    """Kafka 4: so that it is there for others, and after a restart."""
+    play = GroupPlaybook()
+    play.join("a", member_id_required=True)
+
+    record = records.decode(play.log[0])
+    assert isinstance(record, GroupMetadata)
+    assert record.value is not None
+    assert (record.value.generation, record.value.members) == (0, [])
+    play.restart()
+    assert play.state() == "Empty"
+
+
+def test_refused_first_join_still_makes_the_group() -> None:
+    """Kafka writes the group down whatever the join came to; the next check removes it."""
+    play = GroupPlaybook()
+    ticket = play.join("a", protocols={})
+    assert play.joined(ticket).error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert play.state() == "Empty"
+    play.at(600_000)
+
+    assert play.state() == "Dead"
+
+
+def test_follower_of_a_stable_group_is_given_its_generation_again() -> None:
+    """It may have missed the answer to its JoinGroup; nobody else is disturbed."""
+    play = GroupPlaybook()
+    play.stable("a", "b")
+    again = play.joined(play.join("b", "b-2"))
+
+    assert (again.generation_id, again.leader, again.members) == (1, "a-1", [])
+    assert play.state() == "Stable"
+
+
+def test_leader_of_a_completing_group_is_given_the_members_again() -> None:
+    """It needs them to assign."""
+    play = GroupPlaybook()
+    play.join("a")
+    play.join("b")
+    play.at(6_000)
+    again = play.joined(play.join("a", "a-1"))
+
+    assert [member.member_id for member in again.members] == ["a-1", "b-2"]
+
+
+def test_leader_of_a_stable_group_may_ask_for_a_new_generation() -> None:
+    """The topics have changed, say, though its metadata has not."""
+    play = GroupPlaybook()
+    play.stable("a", "b")
+    leader = play.join("a", "a-1")
+    assert play.heartbeat("b-2", 1) is ErrorCode.REBALANCE_IN_PROGRESS
+    follower = play.join("b", "b-2")
+
+    assert play.joined(leader).generation_id == play.joined(follower).generation_id == 2
+
+
+def test_new_metadata_reaches_the_leader() -> None:
+    """A changed subscription rebalances, and is what the leader is shown."""
+    play = GroupPlaybook()
+    play.stable("a", "b")
+    play.join("b", "b-2", protocols={"range": b"new"})
+    leader = play.joined(play.join("a", "a-1"))
+
+    assert {m.member_id: m.metadata for m in leader.members} == {"a-1": b"", "b-2": b"new"}
+
+
+def test_full_group_turns_new_members_away() -> None:
+    """group.max.size: GROUP_MAX_SIZE_REACHED, while those who are in may rejoin."""
+    play = GroupPlaybook(GroupConfig(group_max_size=2))
+    play.stable("a", "b")
+    assert play.joined(play.join("c")).error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
+    play.join("a", "a-1")
+
+    assert play.joined(play.join("c")).error_code == ErrorCode.NONE or play.state() == "PreparingRebalance"
+    assert play.state() == "PreparingRebalance"
+
+
+def test_new_member_that_waits_too_long_is_dropped() -> None:
+    """Five minutes in JoinGroup: its client may have gone, and asks again if not."""
+    play = GroupPlaybook()
+    play.stable("a", session_ms=600_000)
+    play.join("x", "a-1", session_ms=600_000, rebalance_ms=1_000_000)
+    play.sync("a-1", 2, {})
+    start_ms = play.now_ms
+    ticket = play.join("b", rebalance_ms=1_000_000)
+    play.at(start_ms + 299_999)
+    assert ticket in play.waiting
+
+    play.at(start_ms + 300_000)
+    assert play.joined(ticket).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_session_timeout_limits_are_inclusive() -> None:
+    """group.min.session.timeout.ms and group.max.session.timeout.ms themselves are allowed."""
+    for session_ms in (6_000, 1_800_000):
+        play = GroupPlaybook()
+        assert play.join("a", session_ms=session_ms) in play.waiting
+
+    for session_ms in (5_999, 1_800_001):
+        play = GroupPlaybook()
+        refused = play.joined(play.join("a", "id", session_ms=session_ms))
+        assert (refused.error_code, refused.member_id) == (ErrorCode.INVALID_SESSION_TIMEOUT, "id")
+        assert play.state() == "Dead"
