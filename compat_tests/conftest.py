@@ -29,6 +29,9 @@ C = TypeVar("C", bound=Consumer)
 CLIENTS_WARNINGS = (
     # kafka-python 3.0 reads its schemas by importlib.resources' old functions.
     "ignore:(read|open)_text is deprecated:DeprecationWarning",
+    # kafka-python and aiokafka let go of sockets they could not connect, or that broke, unclosed.
+    "ignore:unclosed <socket:ResourceWarning",
+    "ignore:unclosed transport:ResourceWarning",
 )
 BROKER_SETTINGS = {"group.initial.rebalance.delay.ms": "0", "group.min.session.timeout.ms": "500"}
 

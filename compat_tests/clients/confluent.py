@@ -103,6 +103,8 @@ class ConfluentConsumer:
         self._closed = False
 
     def assign(self, topic: str, starts: Mapping[int, Start]) -> None:
+        # Metadata first: without it librdkafka waits half a second before it asks for a logical offset.
+        self._consumer.list_topics(topic, timeout=DEADLINE_SECONDS)
         self._consumer.assign(
             [TopicPartition(topic, partition, _offset(start)) for partition, start in starts.items()]
         )

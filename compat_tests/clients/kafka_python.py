@@ -39,6 +39,8 @@ from compat_tests.clients.adapter import (
 )
 from compat_tests.clients.member import MemberProcess
 
+# The client also waits this long for metadata it has just asked for.
+RETRY_BACKOFF_MS = 20
 ASSIGNORS = {
     "range": RangePartitionAssignor,
     "roundrobin": RoundRobinPartitionAssignor,
@@ -68,6 +70,7 @@ class KafkaPythonConsumer:
             session_timeout_ms=settings.session_timeout_ms,
             heartbeat_interval_ms=settings.heartbeat_interval_ms,
             fetch_max_wait_ms=settings.fetch_wait_ms,
+            retry_backoff_ms=RETRY_BACKOFF_MS,
             partition_assignment_strategy=[ASSIGNORS[settings.assignor]],
         )
 
@@ -228,6 +231,7 @@ class KafkaPython:
             enable_idempotence=idempotent,
             max_request_size=CLIENT_LIMIT_BYTES,
             linger_ms=5,
+            retry_backoff_ms=RETRY_BACKOFF_MS,
         )
         try:
             futures = [

@@ -69,6 +69,7 @@ class KcatConsumer:
     def __init__(self, bootstrap: str, settings: ConsumerSettings) -> None:
         self._bootstrap = bootstrap
         self._settings = settings
+        self._is_member = False
         self._processes: list[subprocess.Popen[bytes]] = []
         self._threads: list[threading.Thread] = []
         self._records: queue.SimpleQueue[Received] = queue.SimpleQueue()
@@ -94,10 +95,12 @@ class KcatConsumer:
             "enable.auto.commit": str(self._settings.auto_commit).lower(),
         }
         options = [option for name, value in settings.items() for option in ("-X", f"{name}={value}")]
+        self._is_member = True
         self._run("-G", str(self._settings.group), *options, *topics)
 
     def _run(self, *arguments: str) -> None:
-        command = ["kcat", "-b", self._bootstrap, "-u", "-f", OUTPUT_FORMAT]
+        # -E: go on when the broker is away for a while.
+        command = ["kcat", "-E", "-b", self._bootstrap, "-u", "-f", OUTPUT_FORMAT]
         command += ["-X", f"auto.offset.reset={self._settings.reset}"]
         command += ["-X", f"fetch.wait.max.ms={self._settings.fetch_wait_ms}", *arguments]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -187,7 +190,8 @@ class KcatConsumer:
 
     def close(self) -> None:
         for process in self._processes:
-            process.terminate()
+            # Only a member has a farewell to say, and it takes a moment.
+            process.terminate() if self._is_member else process.kill()
         try:
             self._end(DEADLINE_SECONDS)
         except subprocess.TimeoutExpired:

@@ -13,7 +13,7 @@ import pytest
 
 from compat_tests.broker import RestartableBroker
 from compat_tests.clients.adapter import Capability, Client, ConsumerSettings, Record
-from compat_tests.stories.waiting import poll_until, read, values
+from compat_tests.stories.waiting import eventually, partitions_of, poll_until, read, values
 
 ENDINGS = [pytest.param(signal.SIGTERM, id="SIGTERM"), pytest.param(signal.SIGKILL, id="SIGKILL")]
 # This broker has its own defaults, whose shortest session is 6 s.
@@ -90,12 +90,18 @@ def test_member_lives_through_a_restart(
 @pytest.mark.needs(Capability.TOPIC_ADMIN, Capability.DESCRIBE_CONFIGS)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_topics_survive(
-    client: Client, topic: str, restartable_broker: RestartableBroker, ending: signal.Signals
+    client_class: type[Client],
+    topic: str,
+    restartable_broker: RestartableBroker,
+    ending: signal.Signals,
 ) -> None:
     """Topics, their partitions and their configs are as they were."""
-    client.admin().create_topic(topic, 3, {"retention.ms": "7654321"})
+    with closing(client_class(restartable_broker.bootstrap)) as before:
+        before.admin().create_topic(topic, 3, {"retention.ms": "7654321"})
     restartable_broker.restart(ending)
-    client.produce(topic, [Record(b"a")], partition=2)
+    with closing(client_class(restartable_broker.bootstrap)) as after:
+        partitions = eventually(lambda: partitions_of(after.admin(), topic))
+        configs = after.admin().describe_configs(topic)
 
-    assert client.admin().describe_topic(topic) == {0, 1, 2}
-    assert client.admin().describe_configs(topic)["retention.ms"] == "7654321"
+    assert partitions == {0, 1, 2}
+    assert configs["retention.ms"] == "7654321"

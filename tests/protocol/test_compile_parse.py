@@ -39,6 +39,11 @@ class Crowd(Message):
     nobody: list[Empty] = wire(array_of(Empty))
 
 
+@message(versions="0", flexible="0+")
+class Marked(Message):
+    mark: int = wire(INT32, tag=0, tagged="0+", default=0)
+
+
 @message(versions="0")
 class Strings(Message):
     text: str = wire(STRING)
@@ -101,3 +106,13 @@ def test_function_gives_the_position_behind_the_message() -> None:
     data = b"??" + bytes(8) + b"\xff\xff" + b"body"
 
     assert parse(data, 2, len(data))[1] == 12
+
+
+@pytest.mark.parametrize("size", [3, 5])
+def test_known_tagged_field_of_another_size_is_refused(size: int) -> None:
+    """A field takes exactly the bytes that its tag announces, or what follows is read askew."""
+    parse = compile_parse("tagged", Marked.instance(0), from_bytes=True)
+    data = bytes([1, 0, size]) + bytes(size)
+
+    with pytest.raises(MalformedMessage, match="another size"):
+        parse(data + bytes(4), 0, len(data) + 4)

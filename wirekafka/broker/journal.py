@@ -30,6 +30,7 @@ R = TypeVar("R")
 _tickets = itertools.count(1)
 _journals = itertools.count(1)
 _NOTHING = object()
+_RECORDS_A_BATCH = 1000
 
 
 @dataclass(slots=True)
@@ -101,16 +102,11 @@ class Journal(Generic[R]):
     def carry_out(self, decision: Decision[R]) -> None:
         """Append, apply, reply; set the alarm for what comes next."""
         now_ms = self._clock.now_ms()
-        if decision.records:
-            try:
-                self._append(decision.records, now_ms)
-            except KafkaError as error:
-                logger.error("%s takes no records: %s", self._partition.topic_partition, error)
-                decision = self.machine.on_append_failed(decision, _as_coordinator_error(error), now_ms)
-        for record in decision.records:
-            self.machine.apply(record)
-            if self._applied is not None:
-                self._applied(record)
+        try:
+            self._record(decision, now_ms)
+        except KafkaError as error:
+            logger.error("%s takes no records: %s", self._partition.topic_partition, error)
+            decision = self.machine.on_append_failed(decision, error, now_ms)
         for reply in decision.replies:
             self._release(reply)
         self.set_alarm()
@@ -128,6 +124,21 @@ class Journal(Generic[R]):
     def _wake(self, now_ms: int) -> None:
         self.carry_out(self.machine.on_time(now_ms))
 
+    def _record(self, decision: Decision[R], now_ms: int) -> None:
+        """Append and apply the decision's records.
+
+        What answers somebody is one batch, all or nothing; what answers nobody (expiry, a deleted
+        topic) may be long, and is cut into batches that each stand for themselves.
+        """
+        step = len(decision.records) if decision.replies else _RECORDS_A_BATCH
+        for start in range(0, len(decision.records), step or 1):
+            piece = decision.records[start : start + step]
+            self._append(piece, now_ms)
+            for record in piece:
+                self.machine.apply(record)
+                if self._applied is not None:
+                    self._applied(record)
+
     def _append(self, records: list[R], now_ms: int) -> None:
         items = [_as_record(self._records.encode(record, now_ms)) for record in records]
         batch = build_batch(items, timestamp_ms=now_ms, leader_epoch=self._partition.leader_epoch)
@@ -142,12 +153,3 @@ class Journal(Generic[R]):
 
 def _as_record(item: KeyValue) -> Record:
     return Record(key=item.key, value=item.value, timestamp_ms=item.timestamp_ms)
-
-
-def _as_coordinator_error(error: KafkaError) -> KafkaError:
-    """What a client is told when the log of its coordinator fails: codes it retries on."""
-    if error.code in (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE):
-        return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, error.message)
-    if error.code in (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.KAFKA_STORAGE_ERROR):
-        return KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, error.message)
-    return error

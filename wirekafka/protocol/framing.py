@@ -41,7 +41,7 @@ class FrameBuffer:
         wanted = self._frame_bytes()
         if wanted <= held:
             raise AssertionError("a whole frame is still to be taken")
-        if self._end == len(self._buffer) or self._start + wanted > len(self._buffer):
+        if self._start + wanted > len(self._buffer):
             self._make_room(held, wanted)
         # Not a byte beyond a large frame, so that the next one begins at the buffer's start.
         stop = self._start + wanted if 2 * wanted > len(self._buffer) else len(self._buffer)
@@ -86,12 +86,12 @@ class FrameBuffer:
         return LENGTH_BYTES + length
 
     def _make_room(self, held: int, wanted: int) -> None:
-        """Move what is held to the front of a buffer that has space behind it."""
-        if wanted <= len(self._buffer):
+        """Move what is held to the buffer's front. Only bytes that fill a buffer make it grow."""
+        if held == len(self._buffer):
+            self._resize(min(wanted, 4 * held))
+        elif self._start:
             self._buffer[:held] = bytes(self._view[self._start : self._end])
             self._start, self._end = 0, held
-        else:
-            self._resize(min(wanted, max(4 * held, 4 * len(self._buffer))))
 
     def _resize(self, size: int) -> None:
         held = self._view[self._start : self._end]

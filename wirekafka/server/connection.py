@@ -56,6 +56,7 @@ async def _answer_received(
             parts = await answer(request, client)
             if parts is not None:
                 gathered.add(parts)
+            await transport.give_way()
     except (MalformedMessage, CloseConnection):
         await gathered.send()
         raise

@@ -17,7 +17,7 @@ from typing import Protocol, runtime_checkable
 
 import trio
 
-_TURNS_WITHOUT_WAIT = 16
+_TURNS_WITHOUT_WAIT = 32
 _BUFFERS_A_CALL = 64
 _MORE = getattr(socket, "MSG_MORE", 0)
 
@@ -50,8 +50,15 @@ class SocketTransport:
                 self._turns = 0
                 await trio.lowlevel.wait_readable(self._socket)
                 continue
-            await self._yield_sometimes()
+            await self.give_way()
             return count
+
+    async def give_way(self) -> None:
+        """Let other tasks run, now and then. Called for each request and each receive."""
+        self._turns += 1
+        if self._turns >= _TURNS_WITHOUT_WAIT:
+            self._turns = 0
+            await trio.lowlevel.checkpoint()
 
     async def send(self, parts: Sequence[Sized]) -> None:
         """Send all of `parts` in order."""
@@ -97,12 +104,6 @@ class SocketTransport:
                 raise OSError(f"a file ended {left} bytes before the records that were promised from it")
             position += sent
             left -= sent
-
-    async def _yield_sometimes(self) -> None:
-        self._turns += 1
-        if self._turns >= _TURNS_WITHOUT_WAIT:
-            self._turns = 0
-            await trio.lowlevel.checkpoint()
 
 
 def _runs(parts: Sequence[Sized]) -> Iterator[tuple[list[Buffer], FileRegion | None]]:

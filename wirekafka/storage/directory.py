@@ -291,8 +291,8 @@ class LogDirectory:
         """Close every log and let go of the folder.
 
         A clean close flushes, writes snapshots and checkpoints, and the marker last: unless a log is
-        in doubt, which the next start then has to check. Raises KAFKA_STORAGE_ERROR; the folder is let go
-        of all the same, and the next start checks it.
+        in doubt (`notices` says why), which the next start then has to check. Raises KAFKA_STORAGE_ERROR;
+        the folder is let go of all the same.
         """
         if self._lock is None:
             return
@@ -318,11 +318,13 @@ class LogDirectory:
         for topic_partition, log in self._logs.items():
             if log.closed and log.recovery_point == log.log_end_offset:
                 continue
-            if log.failed:
+            try:
+                log.write_out()
+            except KafkaError as error:
                 self._broken.add(topic_partition)
-                continue
-            log.write_out()
-            healthy.append(log)
+                self.notices.append(error.message)
+            else:
+                healthy.append(log)
         if any(log.recovery_point < log.log_end_offset for log in healthy):
             self._files.sync_filesystem(self._path)
         for log in healthy:

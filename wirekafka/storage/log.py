@@ -351,24 +351,29 @@ class PartitionLog:
         if self.closed:
             return
         try:
+            self.flush()
             self.write_out()
             self._segments.active.sync_indexes()
-            self.flush()
         except OSError as error:
             raise self._storage_error("could not be closed", error) from error
         finally:
             self.abandon()
 
     def write_out(self) -> None:
-        """Write what is kept in memory as a clean start needs it. Nothing is synced.
+        """Write what is kept in memory as a clean start needs it; nothing is synced.
 
-        OSErrors come through.
+        Raises KAFKA_STORAGE_ERROR, always so when the log has failed before.
         """
-        self._take_snapshot()
-        for segment in self._segments.all():
-            segment.write_indexes(final=True)
-        if self._epochs.dirty:
-            self._write_epochs(sync=False)
+        if self.failed:
+            raise self._storage_error("is not closed cleanly since an earlier write or flush failed")
+        try:
+            self._take_snapshot()
+            for segment in self._segments.all():
+                segment.write_indexes(final=True)
+            if self._epochs.dirty:
+                self._write_epochs(sync=False)
+        except OSError as error:
+            raise self._storage_error("could not be closed", error) from error
 
     def close_synced(self) -> None:
         """Let go of the files, after `write_out` and a sync of the whole filesystem."""

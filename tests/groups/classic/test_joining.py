@@ -75,11 +75,24 @@ def test_full_group_turns_new_members_away() -> None:
     """group.max.size: GROUP_MAX_SIZE_REACHED, while those who are in may rejoin."""
     play = GroupPlaybook(GroupConfig(group_max_size=2))
     play.stable("a", "b")
-    assert play.joined(play.join("c")).error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
-    play.join("a", "a-1")
+    refused = play.joined(play.join("c"))
 
-    assert play.joined(play.join("c")).error_code == ErrorCode.NONE or play.state() == "PreparingRebalance"
-    assert play.state() == "PreparingRebalance"
+    assert (refused.error_code, refused.member_id) == (ErrorCode.GROUP_MAX_SIZE_REACHED, "")
+    assert play.joined(play.join("b", "b-2")).error_code == ErrorCode.NONE
+    assert play.state() == "Stable"
+
+
+def test_full_rebalance_turns_away_who_comes_last() -> None:
+    """While members are gathered, those who have joined count, not those who were in before."""
+    play = GroupPlaybook(GroupConfig(group_max_size=2))
+    play.stable("a", "b")
+    leader = play.join("a", "a-1")
+    newcomer = play.join("c")
+    late = play.join("b", "b-2")
+
+    assert play.joined(late).error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
+    play.at(play.now_ms + 60_000)
+    assert [member.member_id for member in play.joined(leader).members] == ["a-1", f"c-{newcomer}"]
 
 
 def test_new_member_that_waits_too_long_is_dropped() -> None:

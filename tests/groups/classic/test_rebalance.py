@@ -44,14 +44,28 @@ def test_pending_member_alone_leaves_the_group_empty_after_the_delay() -> None:
     assert play.joined(ticket).generation_id == 2
 
 
-def test_rebalance_timeout_of_zero_drops_the_absent_in_the_same_moment() -> None:
-    """The clock's next turn comes at once, and is over at once."""
+def test_rebalance_timeout_of_zero_leaves_no_time_to_sync() -> None:
+    """Whoever allows nothing is given nothing; the clock's turn ends all the same."""
     play = GroupPlaybook()
-    first = play.join("a", instance="ia", rebalance_ms=0, session_ms=10_000)
-    play.join("b", rebalance_ms=0, session_ms=10_000)
-    play.at(6_000)
-    assert play.joined(first).error_code == ErrorCode.NONE
-    assert play.state() == "PreparingRebalance"
-    play.at(60_000)
+    ticket = play.join("a", rebalance_ms=0)
+    play.at(3_000)
 
+    assert play.joined(ticket).error_code == ErrorCode.NONE
+    assert play.state() == "Empty"
+    assert play.machine.wake_at_ms() == 600_000
+
+
+def test_waiting_for_static_members_ends_with_their_sessions() -> None:
+    """A rebalance that nobody joined is prolonged by a millisecond at least, so time goes on."""
+    play = GroupPlaybook()
+    play.stable("a", "b", instances=True)
+    group = play.shard.volatile.groups["g"]
+    for member in group.members.values():
+        member.rebalance_timeout_ms = 0
+    play.leave(("", "ib"))
+    start_ms = play.now_ms
+    play.at(start_ms + 9_999)
+    assert play.state() == "PreparingRebalance"
+
+    play.at(start_ms + 10_000)
     assert play.state() == "Empty"

@@ -87,8 +87,7 @@ def on_session_deadline(turn: Turn, group: ClassicGroup, member_id: str) -> None
     member = group.members.get(member_id)
     if member is not None and group.is_alive_by_waiting(member):
         return
-    if member is None and member_id not in group.pending_members:
-        return
+    assert member is not None or member_id in group.pending_members
     turn.remove_member(group, member_id)
     if group.is_preparing:
         if group.all_joined:

@@ -21,8 +21,7 @@ def undo_record(turn: Turn, group: ClassicGroup, code: ErrorCode, *, is_written:
     become empty stays so: nobody is in it to be misled.
     """
     value, group.unwritten = group.unwritten, None
-    if value is None:
-        return
+    assert value is not None
     if group.replacement is not None:
         turn.cancel(SessionDeadline(group.group_id, group.replacement.new_member_id))
         turn.expect_heartbeat(group, group.undo_replacement(group.replacement))

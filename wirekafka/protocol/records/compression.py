@@ -28,6 +28,8 @@ _LZ4_BLOCK_BYTES = 64 * 1024
 _LZ4_STORED_FLAG = 1 << 31
 _LZ4_END = bytes(4)
 _FIRST_GUESS_BYTES = 64 * 1024
+_BUFFER_FULL = "failed to write whole buffer"
+"""What the library says of a buffer that is too small; there is no other way to tell."""
 
 
 class Codec(enum.IntEnum):
@@ -119,6 +121,8 @@ def _decompress_snappy(data: bytes, max_bytes: int) -> bytes:
     parts: list[bytes] = []
     room = max_bytes
     position = len(_XERIAL_HEADER)
+    if len(data) < position:
+        raise _corrupt(Codec.SNAPPY, "their header ends too early")
     while position < len(data):
         (length,) = struct.unpack(">i", data[position : position + 4].ljust(4, b"\xff"))
         block = data[position + 4 : position + 4 + length] if length > 0 else b""
@@ -171,11 +175,7 @@ def _compress_lz4_frame(data: bytes) -> bytes:
 def _decompress_into(
     into: Callable[[bytes, bytearray], int], codec: int, data: bytes, max_bytes: int
 ) -> memoryview:
-    """Decompress into a buffer of fixed size, which the library never leaves; grow it and try again.
-
-    The library says the same of damage and of a full buffer, so damage too is tried at every size;
-    it fails as early each time.
-    """
+    """Decompress into a buffer of fixed size, which the library never leaves; grow it and try again."""
     import cramjam
 
     size = min(max_bytes, max(_FIRST_GUESS_BYTES, 4 * len(data)))
@@ -184,8 +184,10 @@ def _decompress_into(
         try:
             length = into(data, buffer)
         except cramjam.DecompressionError as error:
+            if _BUFFER_FULL not in str(error):
+                raise _corrupt(codec, str(error)) from None
             if size >= max_bytes:
-                raise _corrupt(codec, f"{error}; at most {max_bytes} bytes are unpacked") from None
+                raise _too_large(codec, max_bytes) from None
             size = min(max_bytes, 8 * size)
             continue
         return memoryview(buffer)[:length]

@@ -1,0 +1,178 @@
+"""Tests of server/dispatch.py."""
+
+import dataclasses
+import logging
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from tests.support.raw_client import RawClient, parse_response
+from tests.support.samples import sample
+from wirekafka.broker import Broker
+from wirekafka.handlers import HANDLERS, ClientConnection, CloseConnection, Endpoint, RequestContext
+from wirekafka.protocol.api import Api
+from wirekafka.protocol.apis import APIS
+from wirekafka.protocol.apis.api_versions import API_VERSIONS, ApiVersionsRequest
+from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
+from wirekafka.protocol.apis.metadata import METADATA, MetadataRequest
+from wirekafka.protocol.connection import ReceivedRequest
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.message import Message
+from wirekafka.server.dispatch import answer, may_wait
+
+CLIENT = ClientConnection(
+    broker=cast(Broker, None),
+    peer="127.0.0.1:1000",
+    client_host="/127.0.0.1",
+    endpoint=Endpoint("127.0.0.1", 9092),
+    advertised={},
+)
+every_handler = pytest.mark.parametrize("key", HANDLERS, ids=lambda key: APIS[key].name)
+
+
+def received(api: Api[Any, Any], version: int) -> ReceivedRequest:
+    return ReceivedRequest(api, version, 5, "raw", sample(api.request, version))
+
+
+def handler_that(monkeypatch: pytest.MonkeyPatch, key: int, error: BaseException) -> None:
+    """Put a handler in the place of an API's that raises `error`."""
+
+    async def fail(request: Any, context: RequestContext) -> Any:
+        raise error
+
+    monkeypatch.setitem(HANDLERS, key, dataclasses.replace(HANDLERS[key], function=fail))
+
+
+def error_codes(message: Message) -> Iterator[int]:
+    """Every error code in a message, at whatever depth."""
+    for field in message.wire_fields:
+        value = getattr(message, field.name)
+        if field.name == "error_code":
+            yield value
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, Message):
+                yield from error_codes(part)
+
+
+async def answered(request: ReceivedRequest) -> Any:
+    parts = await answer(request, CLIENT)
+    assert parts is not None
+    frame = b"".join(map(bytes, cast(list[bytes], parts)))
+    correlation_id, message = parse_response(request.api, request.response_version, frame[4:])
+    assert correlation_id == request.correlation_id
+    return message
+
+
+@every_handler
+async def test_a_handler_that_fails_is_answered_in_the_shape_of_its_api(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, key: int
+) -> None:
+    """Our bug costs the client one UNKNOWN_SERVER_ERROR wherever the answer has a place for it; the
+    traceback is in the log with API, version and client."""
+    handler_that(monkeypatch, key, ZeroDivisionError("a bug"))
+    api = APIS[key]
+    for version in (api.versions.oldest, api.versions.newest):
+        message = sample(api.request, version)
+        if key == 0:
+            message.acks = -1
+
+        codes = list(error_codes(await answered(ReceivedRequest(api, version, 5, "raw", message))))
+
+        assert set(codes) == {ErrorCode.UNKNOWN_SERVER_ERROR} or (key, version, codes) in SHAPES_WITHOUT_A_PLACE
+    assert f"{api.name} v{api.versions.newest} from 127.0.0.1:1000 (client id 'raw') failed" in caplog.text
+    assert "ZeroDivisionError: a bug" in caplog.text
+
+
+SHAPES_WITHOUT_A_PLACE: list[tuple[int, int, list[int]]] = []
+"""Key, version, codes."""
+
+
+@every_handler
+async def test_a_refusal_is_answered_with_its_code(monkeypatch: pytest.MonkeyPatch, key: int) -> None:
+    """A KafkaError of the whole request reaches the client with its own code, and is no bug."""
+    handler_that(monkeypatch, key, KafkaError(ErrorCode.POLICY_VIOLATION, "No."))
+    api = APIS[key]
+
+    codes = list(error_codes(await answered(received(api, api.versions.newest))))
+
+    assert set(codes) == {ErrorCode.POLICY_VIOLATION}
+
+
+async def test_a_refusal_is_not_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A client's error is the client's to know; a log full of them hides ours."""
+    handler_that(monkeypatch, 12, KafkaError(ErrorCode.INVALID_GROUP_ID, "No."))
+
+    with caplog.at_level(logging.WARNING):
+        await answered(received(APIS[12], 4))
+
+    assert caplog.records == []
+
+
+async def test_an_answer_that_cannot_be_built_is_our_error_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A handler that gives a value without byte form is a bug like any other."""
+
+    async def give_nonsense(request: HeartbeatRequest, context: RequestContext) -> Any:
+        return HANDLERS[12].api.response(throttle_time_ms="soon", error_code=0)
+
+    monkeypatch.setitem(HANDLERS, 12, dataclasses.replace(HANDLERS[12], function=give_nonsense))
+
+    assert (await answered(received(APIS[12], 4))).error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+async def test_a_request_without_answer_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """acks=0."""
+
+    async def say_nothing(request: Any, context: RequestContext) -> None:
+        return None
+
+    monkeypatch.setitem(HANDLERS, 0, dataclasses.replace(HANDLERS[0], function=say_nothing))
+
+    assert await answer(received(APIS[0], 13), CLIENT) is None
+
+
+async def test_a_handler_may_close_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the connection's to do."""
+    handler_that(monkeypatch, 12, CloseConnection("asked to"))
+
+    with pytest.raises(CloseConnection, match="asked to"):
+        await answer(received(APIS[12], 4), CLIENT)
+
+
+async def test_an_api_without_handler_closes_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not advertised is not served."""
+    monkeypatch.delitem(HANDLERS, 12)
+
+    with pytest.raises(CloseConnection, match="Heartbeat is not served"):
+        await answer(received(APIS[12], 4), CLIENT)
+    assert not may_wait(received(APIS[12], 4))
+
+
+async def test_a_too_new_api_versions_request_is_answered_with_code_35_in_version_zero() -> None:
+    """KIP-511; the handler gets None for a message nobody here can read."""
+    message = await answered(ReceivedRequest(API_VERSIONS, 99, 5, None, None))
+
+    assert message.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert [(key.api_key, key.min_version, key.max_version) for key in message.api_keys] == [(18, 0, 5)]
+
+
+def test_long_polls_and_rebalances_may_wait_and_nothing_else() -> None:
+    """These let earlier answers out first."""
+    waiting = {api.name for key, api in APIS.items() if key in HANDLERS and may_wait(received(api, api.versions.newest))}
+
+    assert waiting == {"Fetch", "JoinGroup", "SyncGroup"}
+
+
+def test_a_failing_handler_leaves_the_connection_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, raw: RawClient
+) -> None:
+    """The next request of the same connection is answered."""
+    handler_that(monkeypatch, METADATA.key, ZeroDivisionError("a bug"))
+
+    failed = raw.ask(MetadataRequest(topics=[]), 13)
+    asked_again = raw.ask(ApiVersionsRequest(client_software_name="t", client_software_version="1"), 4)
+
+    assert failed.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert asked_again.error_code == ErrorCode.NONE

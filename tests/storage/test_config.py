@@ -1,0 +1,22 @@
+"""Tests of storage.config."""
+
+from wirekafka.storage import LogConfig
+
+
+def test_defaults_are_kafkas() -> None:
+    """As in LogConfig of Kafka 4.4."""
+    config = LogConfig()
+
+    assert (config.segment_bytes, config.segment_ms, config.segment_jitter_ms) == (1073741824, 604800000, 0)
+    assert (config.index_interval_bytes, config.segment_index_bytes) == (4096, 10485760)
+    assert (config.max_message_bytes, config.message_timestamp_type) == (1048588, "CreateTime")
+    assert config.message_timestamp_before_max_ms == 9223372036854775807
+    assert config.message_timestamp_after_max_ms == 3600000
+    assert config.producer_id_expiration_ms == 86400000
+
+
+def test_topic_configs_are_taken_by_kafkas_names() -> None:
+    """Names that storage has no use for are passed over; what is missing keeps its default."""
+    values = {"segment.bytes": 1024, "max.message.bytes": 99, "cleanup.policy": ["compact"]}
+
+    assert LogConfig.from_topic_configs(values) == LogConfig(segment_bytes=1024, max_message_bytes=99)

@@ -1,0 +1,266 @@
+"""Tests of storage.validation, after ProduceRequest.validateRecords, UnifiedLog and LogValidator."""
+
+import struct
+from typing import Any
+
+import pytest
+
+from tests.storage.support import NOW_MS, TOPIC_PARTITION, simple_batch
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records import Codec, Record, RecordBatch, build_batch
+from wirekafka.storage.config import LogConfig
+from wirekafka.storage.validation import InvalidRecords, Origin, validate
+
+LAST_OFFSET_DELTA, RECORD_COUNT, BASE_OFFSET, LENGTH, MAGIC, ATTRIBUTES = 23, 57, 0, 8, 16, 21
+
+
+def checked(records: bytearray, *, origin: Origin = Origin.CLIENT, **config: Any) -> RecordBatch:
+    return validate(records, TOPIC_PARTITION, LogConfig(**config), origin=origin, now_ms=NOW_MS)
+
+
+def refusal(records: bytearray, **options: Any) -> KafkaError:
+    with pytest.raises(KafkaError) as caught:
+        checked(records, **options)
+    return caught.value
+
+
+def changed(batch: bytearray, position: int, form: str, value: int) -> bytearray:
+    """The batch with a field changed, and the CRC right."""
+    struct.pack_into(form, batch, position, value)
+    view = RecordBatch(batch)
+    crc = view._computed_crc()
+    struct.pack_into(">I", batch, 17, crc)
+    return batch
+
+
+def test_a_good_batch_passes_unchanged() -> None:
+    """Not a byte is touched."""
+    for codec in Codec:
+        batch = simple_batch(3, codec=codec)
+        before = bytes(batch)
+
+        assert checked(batch).record_count == 3
+        assert bytes(batch) == before
+
+
+def test_a_memoryview_inside_a_frame_is_accepted() -> None:
+    """Produce hands in a slice of the request, without copying."""
+    batch = simple_batch()
+    frame = bytearray(b"head") + batch + b"tail"
+
+    view = memoryview(frame)[4 : 4 + len(batch)]
+
+    assert validate(view, TOPIC_PARTITION, LogConfig(), origin=Origin.CLIENT, now_ms=NOW_MS).crc_ok()
+
+
+@pytest.mark.parametrize("length", [0, 5, 16, 60, 76])
+def test_no_whole_batch_is_an_invalid_record(length: int) -> None:
+    """Nothing, or a part of one."""
+    error = refusal(simple_batch()[:length])
+
+    assert error.code is ErrorCode.INVALID_RECORD
+    assert "at least one" in error.message
+    assert "t-0" in error.message
+
+
+def test_two_batches_are_an_invalid_record() -> None:
+    """Exactly one per partition since Produce v3."""
+    error = refusal(simple_batch() + simple_batch())
+
+    assert error.code is ErrorCode.INVALID_RECORD
+    assert "exactly one record batch" in error.message
+
+
+def test_a_piece_behind_the_batch_is_passed_over() -> None:
+    """Kafka trims a torn second batch; the one that is whole counts."""
+    batch = simple_batch()
+
+    assert checked(batch + batch[:40]).size_in_bytes == len(batch)
+    assert checked(batch + b"123").size_in_bytes == len(batch)
+    assert checked(batch + batch[:14]).size_in_bytes == len(batch)
+
+
+def test_garbage_behind_the_batch_is_corrupt() -> None:
+    """A length that no batch has, or a magic that none has."""
+    assert refusal(simple_batch() + bytes(30)).code is ErrorCode.CORRUPT_MESSAGE
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_old_formats_are_an_invalid_record(magic: int) -> None:
+    """A 4.x broker takes magic 2 alone (ProduceRequest.validateRecords)."""
+    error = refusal(changed(simple_batch(), MAGIC, ">b", magic))
+
+    assert error.code is ErrorCode.INVALID_RECORD
+    assert f"magic {magic}" in error.message
+
+
+@pytest.mark.parametrize("magic", [3, 127, -1])
+def test_a_magic_that_does_not_exist_is_corrupt(magic: int) -> None:
+    """ByteBufferLogInputStream calls it corruption."""
+    assert refusal(changed(simple_batch(), MAGIC, ">b", magic)).code is ErrorCode.CORRUPT_MESSAGE
+
+
+@pytest.mark.parametrize("length", [-1, 0, 13, 14, 48])
+def test_a_length_below_the_header_is_corrupt(length: int) -> None:
+    """14 is the least of any format, 49 of magic 2."""
+    batch = simple_batch()
+    struct.pack_into(">i", batch, LENGTH, length)
+
+    assert refusal(batch[: max(12 + length, 20)]).code is ErrorCode.CORRUPT_MESSAGE
+
+
+def test_a_base_offset_other_than_zero_is_refused_from_clients_only() -> None:
+    """Brokers assign offsets (UnifiedLog.analyzeAndValidateRecords)."""
+    error = refusal(simple_batch(base_offset=5))
+
+    assert (error.code, "base offset is 5" in error.message) == (ErrorCode.INVALID_RECORD, True)
+    assert checked(simple_batch(base_offset=5), origin=Origin.COORDINATOR).base_offset == 5
+
+
+def test_size_is_held_against_max_message_bytes() -> None:
+    """The batch with its header counts; the limit itself is allowed."""
+    batch = simple_batch()
+
+    assert checked(batch, max_message_bytes=len(batch)).crc_ok()
+    assert refusal(batch, max_message_bytes=len(batch) - 1).code is ErrorCode.MESSAGE_TOO_LARGE
+
+
+def test_size_is_held_against_segment_bytes() -> None:
+    """A batch has to fit into a segment."""
+    batch = simple_batch()
+
+    assert checked(batch, segment_bytes=len(batch)).crc_ok()
+    assert refusal(batch, segment_bytes=len(batch) - 1).code is ErrorCode.RECORD_LIST_TOO_LARGE
+
+
+def test_a_wrong_crc_is_corrupt() -> None:
+    """Any byte behind the CRC."""
+    batch = simple_batch()
+    batch[-1] ^= 1
+
+    assert refusal(batch).code is ErrorCode.CORRUPT_MESSAGE
+    assert refusal(batch, origin=Origin.COORDINATOR).code is ErrorCode.CORRUPT_MESSAGE
+
+
+@pytest.mark.parametrize("codec", [5, 6, 7])
+def test_a_codec_that_does_not_exist_is_unsupported(codec: int) -> None:
+    """Kafka answers UNKNOWN_SERVER_ERROR here; we say what is wrong."""
+    error = refusal(changed(simple_batch(), ATTRIBUTES, ">h", codec))
+
+    assert error.code is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+
+
+@pytest.mark.parametrize(
+    ("count", "delta"), [(0, -1), (0, 0), (-1, -2), (2, 0), (1, 1), (1, -1), (1, 2147483647)]
+)
+def test_the_count_has_to_agree_with_the_offsets(count: int, delta: int) -> None:
+    """A lie here would shift every later offset."""
+    batch = changed(simple_batch(), LAST_OFFSET_DELTA, ">i", delta)
+    batch = changed(batch, RECORD_COUNT, ">i", count)
+
+    assert refusal(batch).code is ErrorCode.INVALID_RECORD
+
+
+def test_clients_may_not_write_control_batches() -> None:
+    """The coordinator may."""
+    error = refusal(simple_batch(attributes=0x20, producer_id=1, base_sequence=0, producer_epoch=0))
+
+    assert (error.code, "control" in error.message) == (ErrorCode.INVALID_RECORD, True)
+    assert checked(simple_batch(attributes=0x30, producer_id=1), origin=Origin.COORDINATOR).is_control
+
+
+def test_a_producer_id_needs_a_sequence_from_clients_only() -> None:
+    """The group coordinator writes offsets of a transaction without sequences."""
+    assert refusal(simple_batch(producer_id=1, producer_epoch=0)).code is ErrorCode.INVALID_RECORD
+    assert checked(simple_batch(producer_id=1, producer_epoch=0), origin=Origin.COORDINATOR).producer_id == 1
+
+
+def test_a_transactional_batch_needs_a_producer_id() -> None:
+    """There is no transaction without a producer."""
+    error = refusal(simple_batch(attributes=0x10))
+
+    assert (error.code, "no producer id" in error.message) == (ErrorCode.INVALID_RECORD, True)
+
+
+@pytest.mark.parametrize("origin", list(Origin))
+@pytest.mark.parametrize(
+    ("timestamp_ms", "passes"),
+    [(NOW_MS + 50, True), (NOW_MS + 51, False), (NOW_MS - 100, True), (NOW_MS - 101, False), (-1, True)],
+)
+def test_timestamps_have_to_be_within_the_window(origin: Origin, timestamp_ms: int, passes: bool) -> None:
+    """message.timestamp.before.max.ms and after.max.ms, both inclusive; no timestamp always passes."""
+    batch = simple_batch(timestamp_ms=timestamp_ms)
+    window = {"message_timestamp_before_max_ms": 100, "message_timestamp_after_max_ms": 50}
+
+    if passes:
+        assert checked(batch, origin=origin, **window).max_timestamp == timestamp_ms
+    else:
+        assert refusal(batch, origin=origin, **window).code is ErrorCode.INVALID_TIMESTAMP
+
+
+def test_a_refused_timestamp_names_its_records() -> None:
+    """The client is told which records of the batch to blame, by index."""
+    times = [NOW_MS, NOW_MS + 9_000_000, NOW_MS, NOW_MS + 8_000_000]
+    error = refusal(build_batch([Record(None, b"", time) for time in times], codec=Codec.GZIP))
+
+    assert isinstance(error, InvalidRecords)
+    assert [index for index, _ in error.record_errors] == [1, 3]
+    assert str(NOW_MS + 9_000_000) in error.record_errors[0][1]
+
+
+def test_the_first_record_is_held_against_the_window_too() -> None:
+    """An old first record is seen though the newest is recent."""
+    batch = build_batch([Record(None, b"", 5), Record(None, b"", NOW_MS)])
+    error = refusal(batch, message_timestamp_before_max_ms=100)
+
+    assert isinstance(error, InvalidRecords)
+    assert [index for index, _ in error.record_errors] == [0]
+
+
+def test_many_records_are_not_blamed_one_by_one() -> None:
+    """Decoding a large batch to refuse it would be work for nothing."""
+    error = refusal(simple_batch(1001, size=1, timestamp_ms=NOW_MS + 9_000_000))
+
+    assert isinstance(error, InvalidRecords)
+    assert error.record_errors == []
+
+
+def test_log_append_time_stamps_the_batch() -> None:
+    """Type, maximum and CRC; the window does not matter then."""
+    batch = simple_batch(2, timestamp_ms=5)
+
+    checked(batch, message_timestamp_type="LogAppendTime", message_timestamp_before_max_ms=1)
+
+    read = RecordBatch(batch)
+    assert (read.is_log_append_time, read.max_timestamp, read.crc_ok()) == (True, NOW_MS, True)
+    assert read.base_timestamp == 5
+
+
+def test_a_producer_may_not_claim_log_append_time() -> None:
+    """On a LogAppendTime topic, and without a timestamp (LogValidator.validateTimestamp)."""
+    claimed = refusal(simple_batch(attributes=0x08), message_timestamp_type="LogAppendTime")
+    nothing = refusal(simple_batch(attributes=0x08, timestamp_ms=-1))
+
+    assert (claimed.code, nothing.code) == (ErrorCode.INVALID_TIMESTAMP, ErrorCode.INVALID_TIMESTAMP)
+    assert isinstance(claimed, InvalidRecords)
+    assert claimed.record_errors[0][0] == 0
+
+
+def test_a_claim_of_log_append_time_is_taken_back_on_a_create_time_topic() -> None:
+    """Kafka rewrites the type to the topic's."""
+    batch = simple_batch(attributes=0x08)
+
+    checked(batch)
+
+    read = RecordBatch(batch)
+    assert (read.is_log_append_time, read.max_timestamp, read.crc_ok()) == (False, NOW_MS, True)
+
+
+def test_errors_are_raised_in_kafkas_order() -> None:
+    """Size before CRC before the client's rules before time."""
+    batch = simple_batch(attributes=0x20, timestamp_ms=NOW_MS + 9_000_000)
+    assert refusal(batch).code is ErrorCode.INVALID_RECORD
+
+    batch[-1] ^= 1
+    assert refusal(batch).code is ErrorCode.CORRUPT_MESSAGE
+    assert refusal(batch, max_message_bytes=10).code is ErrorCode.MESSAGE_TOO_LARGE
