@@ -33,7 +33,14 @@ CLIENTS_WARNINGS = (
     "ignore:unclosed <socket:ResourceWarning",
     "ignore:unclosed transport:ResourceWarning",
 )
-BROKER_SETTINGS = {"group.initial.rebalance.delay.ms": "0", "group.min.session.timeout.ms": "500"}
+BROKER_SETTINGS = {
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "500",
+    "group.consumer.heartbeat.interval.ms": "200",
+    "group.consumer.session.timeout.ms": "2000",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.min.session.timeout.ms": "500",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -190,7 +197,7 @@ def group(unique_name: Callable[[str], str]) -> str:
 
 
 @pytest.fixture
-def closing() -> Iterator[Callable[[C], C]]:
+def close_at_end() -> Iterator[Callable[[C], C]]:
     """Close what is handed in when the story ends."""
     with ExitStack() as stack:
 
@@ -203,26 +210,28 @@ def closing() -> Iterator[Callable[[C], C]]:
 
 @pytest.fixture
 def open_consumer(
-    request: pytest.FixtureRequest, client: Client, closing: Callable[[Consumer], Consumer]
+    request: pytest.FixtureRequest, client: Client, close_at_end: Callable[[Consumer], Consumer]
 ) -> OpenConsumer:
     """Open consumers of the client under test; keyword arguments are those of ConsumerSettings."""
     session_timeout_ms: int = request.config.getoption("--session-timeout-ms")
 
     def open_one(**settings: Any) -> Consumer:
-        return closing(client.consumer(ConsumerSettings(session_timeout_ms=session_timeout_ms, **settings)))
+        return close_at_end(
+            client.consumer(ConsumerSettings(session_timeout_ms=session_timeout_ms, **settings))
+        )
 
     return open_one
 
 
 @pytest.fixture
 def open_mortal_consumer(
-    request: pytest.FixtureRequest, client: Client, closing: Callable[[MortalConsumer], MortalConsumer]
+    request: pytest.FixtureRequest, client: Client, close_at_end: Callable[[MortalConsumer], MortalConsumer]
 ) -> OpenMortalConsumer:
     """Open consumers that can be killed."""
     session_timeout_ms: int = request.config.getoption("--session-timeout-ms")
 
     def open_one(**settings: Any) -> MortalConsumer:
-        return closing(
+        return close_at_end(
             client.mortal_consumer(ConsumerSettings(session_timeout_ms=session_timeout_ms, **settings))
         )
 

@@ -207,6 +207,7 @@ def parse_within(codec: Codec[Any]) -> Callable[[bytes], Any]:
 
     def parse(data: bytes) -> Any:
         message, end = codec.parse_from(memoryview(b"?" + data), 1)
+        assert end <= len(data) + 1, "read beyond the end"
         return message if end == len(data) + 1 else None
 
     return parse

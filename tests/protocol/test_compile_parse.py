@@ -11,7 +11,16 @@ from wirekafka.protocol.error_codes import MalformedMessage
 from wirekafka.protocol.headers import RequestHeader
 from wirekafka.protocol.message import Message, message, wire
 from wirekafka.protocol.nodes import Instance
-from wirekafka.protocol.wire import BYTES, INT32, STRING, array_of, struct_of
+from wirekafka.protocol.wire import (
+    BYTES,
+    INT32,
+    NULLABLE_STRING,
+    STRING,
+    array_of,
+    nullable_array_of,
+    nullable_struct_of,
+    struct_of,
+)
 
 
 @message()
@@ -42,6 +51,13 @@ class Crowd(Message):
 @message(versions="0", flexible="0+")
 class Marked(Message):
     mark: int = wire(INT32, tag=0, tagged="0+", default=0)
+
+
+@message(versions="0")
+class Nullable(Message):
+    point: Point | None = wire(nullable_struct_of(Point))
+    text: str | None = wire(NULLABLE_STRING)
+    numbers: list[int] | None = wire(nullable_array_of(INT32))
 
 
 @message(versions="0")
@@ -116,3 +132,34 @@ def test_known_tagged_field_of_another_size_is_refused(size: int) -> None:
 
     with pytest.raises(MalformedMessage, match="another size"):
         parse(data + bytes(4), 0, len(data) + 4)
+
+
+@pytest.mark.parametrize(
+    "data", ["ff fffe ffffffff", "ff 8000 ffffffff", "ff ffff fffffffe", "ff ffff 80000000"]
+)
+def test_lengths_below_null_are_refused_even_where_null_may_be(data: str) -> None:
+    """Only -1 is null; a step backwards in the buffer must not come of -2."""
+    parse = compile_parse("nullable", Nullable.instance(0), from_bytes=True)
+    raw = bytes.fromhex(data)
+
+    with pytest.raises(MalformedMessage, match="a length below -1"):
+        parse(raw, 0, len(raw))
+
+
+@pytest.mark.parametrize("marker", ["ff", "fe", "80"])
+def test_any_negative_marker_is_an_absent_struct(marker: str) -> None:
+    """Kafka writes -1 and reads any negative byte so; interpreted construct agrees."""
+    instance = Nullable.instance(0)
+    raw = bytes.fromhex(f"{marker} ffff ffffffff")
+    value, _ = compile_parse("markers", instance, from_bytes=True)(raw, 0, len(raw))
+
+    assert value == instance.parse(raw) == Nullable(point=None, text=None, numbers=None)
+
+
+@pytest.mark.parametrize("tag", [0, 9])
+def test_tagged_field_beyond_the_end_is_refused(tag: int) -> None:
+    """Known or not, its size is held to the bytes left before anything of it is read."""
+    parse = compile_parse("beyond", Marked.instance(0), from_bytes=True)
+
+    with pytest.raises(MalformedMessage, match="a tagged field beyond the end"):
+        parse(bytes([1, tag, 4, 0]), 0, 4)

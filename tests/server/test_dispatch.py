@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from tests.support.raw_client import RawClient, parse_response
+from tests.support.raw_client import RawClient, parse_response, request_frame
+from tests.support.requests import PRODUCE_VERSION, batch_of, produce_request
 from tests.support.samples import sample
 from wirekafka.broker import Broker
 from wirekafka.handlers import HANDLERS, ClientConnection, CloseConnection, Endpoint, RequestContext
@@ -16,10 +17,12 @@ from wirekafka.protocol.apis import APIS
 from wirekafka.protocol.apis.api_versions import API_VERSIONS, ApiVersionsRequest
 from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
 from wirekafka.protocol.apis.metadata import METADATA, MetadataRequest
+from wirekafka.protocol.apis.produce import PRODUCE
 from wirekafka.protocol.connection import ReceivedRequest
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.message import Message
 from wirekafka.server.dispatch import answer, may_wait
+from wirekafka.testing import RunningBroker
 
 CLIENT = ClientConnection(
     broker=cast(Broker, None),
@@ -28,6 +31,12 @@ CLIENT = ClientConnection(
     endpoint=Endpoint("127.0.0.1", 9092),
     advertised={},
 )
+NO_PLACE_FOR_A_CODE = {
+    1: "Fetch v4-6 has no top-level code, and the refusal names no partition that could have one",
+    9: "OffsetFetch v1 has no top-level code, and the refusal names no partition that could have one",
+}
+"""Refusals that say nothing in their oldest versions, where Kafka puts the code into each partition."""
+
 every_handler = pytest.mark.parametrize("key", HANDLERS, ids=lambda key: APIS[key].name)
 
 
@@ -44,15 +53,17 @@ def handler_that(monkeypatch: pytest.MonkeyPatch, key: int, error: BaseException
     monkeypatch.setitem(HANDLERS, key, dataclasses.replace(HANDLERS[key], function=fail))
 
 
-def error_codes(message: Message) -> Iterator[int]:
-    """Every error code in a message, at whatever depth."""
+def error_codes(message: Message, version: int) -> Iterator[int]:
+    """Every error code that a message has in a version, at whatever depth."""
     for field in message.wire_fields:
+        if version not in field.versions:
+            continue
         value = getattr(message, field.name)
         if field.name == "error_code":
             yield value
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, Message):
-                yield from error_codes(part)
+                yield from error_codes(part, version)
 
 
 async def answered(request: ReceivedRequest) -> Any:
@@ -64,7 +75,16 @@ async def answered(request: ReceivedRequest) -> Any:
     return message
 
 
-@every_handler
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(key, marks=pytest.mark.xfail(reason=NO_PLACE_FOR_A_CODE[key]))
+        if key in NO_PLACE_FOR_A_CODE
+        else key
+        for key in HANDLERS
+    ],
+    ids=lambda key: APIS[key].name,
+)
 async def test_a_handler_that_fails_is_answered_in_the_shape_of_its_api(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, key: int
 ) -> None:
@@ -73,19 +93,11 @@ async def test_a_handler_that_fails_is_answered_in_the_shape_of_its_api(
     handler_that(monkeypatch, key, ZeroDivisionError("a bug"))
     api = APIS[key]
     for version in (api.versions.oldest, api.versions.newest):
-        message = sample(api.request, version)
-        if key == 0:
-            message.acks = -1
+        codes = set(error_codes(await answered(received(api, version)), version))
 
-        codes = list(error_codes(await answered(ReceivedRequest(api, version, 5, "raw", message))))
-
-        assert set(codes) == {ErrorCode.UNKNOWN_SERVER_ERROR} or (key, version, codes) in SHAPES_WITHOUT_A_PLACE
+        assert codes == {ErrorCode.UNKNOWN_SERVER_ERROR}, f"v{version}"
     assert f"{api.name} v{api.versions.newest} from 127.0.0.1:1000 (client id 'raw') failed" in caplog.text
     assert "ZeroDivisionError: a bug" in caplog.text
-
-
-SHAPES_WITHOUT_A_PLACE: list[tuple[int, int, list[int]]] = []
-"""Key, version, codes."""
 
 
 @every_handler
@@ -94,9 +106,10 @@ async def test_a_refusal_is_answered_with_its_code(monkeypatch: pytest.MonkeyPat
     handler_that(monkeypatch, key, KafkaError(ErrorCode.POLICY_VIOLATION, "No."))
     api = APIS[key]
 
-    codes = list(error_codes(await answered(received(api, api.versions.newest))))
+    version = api.versions.newest
+    codes = set(error_codes(await answered(received(api, version)), version))
 
-    assert set(codes) == {ErrorCode.POLICY_VIOLATION}
+    assert codes == {ErrorCode.POLICY_VIOLATION}
 
 
 async def test_a_refusal_is_not_logged(
@@ -160,7 +173,8 @@ async def test_a_too_new_api_versions_request_is_answered_with_code_35_in_versio
 
 def test_long_polls_and_rebalances_may_wait_and_nothing_else() -> None:
     """These let earlier answers out first."""
-    waiting = {api.name for key, api in APIS.items() if key in HANDLERS and may_wait(received(api, api.versions.newest))}
+    served = [APIS[key] for key in HANDLERS]
+    waiting = {api.name for api in served if may_wait(received(api, api.versions.newest))}
 
     assert waiting == {"Fetch", "JoinGroup", "SyncGroup"}
 
@@ -176,3 +190,15 @@ def test_a_failing_handler_leaves_the_connection_as_it_is(
 
     assert failed.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
     assert asked_again.error_code == ErrorCode.NONE
+
+
+@pytest.mark.xfail(reason="the refusal of Produce answers acks=0 too, where Kafka closes the connection")
+def test_a_failing_produce_with_acks_zero_closes_the_connection(
+    monkeypatch: pytest.MonkeyPatch, broker: RunningBroker
+) -> None:
+    """An answer that nobody waits for would be taken for the next one's."""
+    handler_that(monkeypatch, PRODUCE.key, ZeroDivisionError("a bug"))
+    with RawClient(broker.bootstrap) as raw:
+        raw.send(request_frame(produce_request("t", batch_of(b"x"), acks=0), PRODUCE_VERSION))
+
+        assert raw.hung_up()

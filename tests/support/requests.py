@@ -14,12 +14,16 @@ FETCH_VERSION = 12
 """The newest with topics by name."""
 
 
-def create_topic(raw: RawClient, name: str, *, partitions: int = 1) -> None:
-    """Create a topic, which must not be there."""
+def create_topic_request(name: str, *, partitions: int = 1) -> CreateTopicsRequest:
     topic = CreatableTopic(
         name=name, num_partitions=partitions, replication_factor=1, assignments=[], configs=[]
     )
-    answer = raw.ask(CreateTopicsRequest(topics=[topic], timeout_ms=1000), 5)
+    return CreateTopicsRequest(topics=[topic], timeout_ms=1000)
+
+
+def create_topic(raw: RawClient, name: str, *, partitions: int = 1) -> None:
+    """Create a topic, which must not be there."""
+    answer = raw.ask(create_topic_request(name, partitions=partitions), 5)
     assert [topic.error_code for topic in answer.topics] == [0]
 
 

@@ -37,13 +37,15 @@ async def fetch(
 
     Waits until `min_bytes` can be read, at most `max_wait_ms`; an error anywhere answers at once.
     """
+    results, enough = _read_all(wanted, found, limits)
+    if enough or limits.max_wait_ms <= 0:
+        return results
+    partitions = [p for p in found.values() if isinstance(p, Partition)]
     with trio.move_on_after(limits.max_wait_ms / 1000):
-        while True:
+        while not enough:
+            await _any_growth(partitions)
             results, enough = _read_all(wanted, found, limits)
-            if enough or limits.max_wait_ms <= 0:
-                return results
-            await _any_growth([p for p in found.values() if isinstance(p, Partition)])
-    return _read_all(wanted, found, limits)[0]
+    return results
 
 
 async def _any_growth(partitions: list[Partition]) -> None:

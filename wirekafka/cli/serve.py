@@ -15,7 +15,7 @@ import trio
 from wirekafka.broker import BrokerConfig
 from wirekafka.metadata import ConfigError, Settings
 from wirekafka.observability import log_to_stderr
-from wirekafka.server import Serving
+from wirekafka.server import Serving, sole_error
 from wirekafka.server import serve as serve_broker
 from wirekafka.storage import DataDirectoryInUse
 
@@ -93,33 +93,30 @@ def serve(
             overrides["log.dirs"] = str(data_dir)
         text = None if config_file is None else config_file.read_text(encoding="utf-8")
         config = BrokerConfig.from_settings(Settings.load(text, overrides, profile))
-        trio.run(_serve_until_signal, config)
+        _run(config)
     except (ConfigError, DataDirectoryInUse) as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(_explain(error)) from None
 
 
+def _run(config: BrokerConfig) -> None:
+    try:
+        trio.run(_serve_until_signal, config)
+    except BaseExceptionGroup as group:
+        raise sole_error(group) from None
+
+
 async def _serve_until_signal(config: BrokerConfig) -> None:
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
-            try:
-                serving: Serving = await nursery.start(serve_broker, config)
-            except* (OSError, DataDirectoryInUse) as group:
-                raise _first(group) from None
+            serving: Serving = await nursery.start(serve_broker, config)
             click.echo(_banner(serving, config), err=False)
             sys.stdout.flush()
             async for _ in signals:
                 break
             click.echo("Stopping: letting clients finish, writing checkpoints.")
             serving.stop()
-
-
-def _first(group: BaseException) -> BaseException:
-    """The innermost exception of a nest of groups with one each."""
-    while isinstance(group, BaseExceptionGroup):
-        group = group.exceptions[0]
-    return group
 
 
 def _banner(serving: Serving, config: BrokerConfig) -> str:

@@ -1,5 +1,5 @@
 """Sockets: accept, receive, answer in order, send."""
 
-from wirekafka.server.serve import Serving, serve
+from wirekafka.server.serve import Serving, serve, sole_error
 
-__all__ = ["Serving", "serve"]
+__all__ = ["Serving", "serve", "sole_error"]

@@ -54,32 +54,45 @@ class Listener:
                         return
                     await self._pause(error)
                 else:
-                    nursery.start_soon(self._serve, sock, address)
+                    transport = SocketTransport(sock)
+                    self._open.add(transport)
+                    nursery.start_soon(self._serve, transport, sock, address)
+                    await trio.lowlevel.checkpoint()
 
     def drain(self) -> None:
         """Accept no more; let every connection finish the requests it has sent."""
-        trio.lowlevel.notify_closing(self._socket)
-        self._socket.close()
+        self.close()
         for transport in self._open:
             transport.stop_receiving()
 
-    async def _serve(self, sock: socket.socket, address: tuple[str, int]) -> None:
+    def close(self) -> None:
+        """Accept no more; once closed, do nothing."""
+        if self._socket.fileno() >= 0:
+            trio.lowlevel.notify_closing(self._socket)
+            self._socket.close()
+
+    async def _serve(self, transport: SocketTransport, sock: socket.socket, address: tuple[str, int]) -> None:
+        try:
+            client = self._client(sock, address)
+            await serve_connection(transport, client, self._max_request_bytes)
+        except OSError as error:  # the peer went before it was served
+            logger.debug("lost %s: %s", address[0], error)
+            transport.close()
+        finally:
+            self._open.discard(transport)
+
+    def _client(self, sock: socket.socket, address: tuple[str, int]) -> ClientConnection:
+        """Make the socket ready, and say who is at its other end."""
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        transport = SocketTransport(sock)
-        self._open.add(transport)
         host = _plain(address[0])
-        client = ClientConnection(
+        return ClientConnection(
             broker=self._broker,
             peer=f"{host}:{address[1]}",
             client_host=f"/{host}",
             endpoint=self._endpoint_for(sock),
             advertised=ADVERTISED,
         )
-        try:
-            await serve_connection(transport, client, self._max_request_bytes)
-        finally:
-            self._open.discard(transport)
 
     def _endpoint_for(self, sock: socket.socket) -> Endpoint:
         """What this peer is told to connect to: what was advertised, or the address it reached."""

@@ -4,12 +4,13 @@ Called by `cli.serve` and `testing.broker`.
 Source: Kafka's BrokerServer.startup and shutdown, as nested contexts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 import trio
 
-from wirekafka.broker import BrokerConfig, ListenerConfig, open_broker
+from wirekafka.broker import Broker, BrokerConfig, ListenerConfig, open_broker
 from wirekafka.observability import get_logger
 from wirekafka.server.listener import Listener
 
@@ -36,19 +37,40 @@ async def serve(
 
     Raises OSError when an address is taken, DataDirectoryInUse when another broker has the folder.
     """
+    try:
+        await _serve(config, task_status)
+    except BaseExceptionGroup as group:
+        raise sole_error(group) from None
+
+
+def sole_error(error: BaseException) -> BaseException:
+    """Give the one exception in a nest of groups; a group of several as it is."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+async def _serve(config: BrokerConfig, task_status: "trio.TaskStatus[Serving]") -> None:
     async with open_broker(config) as broker:
-        listeners = [Listener(listener, broker) for listener in config.listeners]
-        stopping = trio.Event()
-        bound = tuple((listener.config, listener.port) for listener in listeners)
-        _hint_advertise(listeners)
-        async with trio.open_nursery() as nursery:
-            for listener in listeners:
-                nursery.start_soon(listener.run)
-            task_status.started(Serving(broker.cluster_id, bound, stopping.set))
-            await stopping.wait()
-            for listener in listeners:
-                listener.drain()
-            nursery.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
+        with _listening(config, broker) as listeners:
+            stopping = trio.Event()
+            bound = tuple((listener.config, listener.port) for listener in listeners)
+            _hint_advertise(listeners)
+            async with trio.open_nursery() as nursery:
+                for listener in listeners:
+                    nursery.start_soon(listener.run)
+                task_status.started(Serving(broker.cluster_id, bound, stopping.set))
+                await stopping.wait()
+                for listener in listeners:
+                    listener.drain()
+                nursery.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
+
+
+@contextmanager
+def _listening(config: BrokerConfig, broker: Broker) -> Iterator[list[Listener]]:
+    """Bind every address, or none; let them all go in the end."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(closing(Listener(each, broker))) for each in config.listeners]
 
 
 def _hint_advertise(listeners: list[Listener]) -> None:

@@ -241,7 +241,7 @@ class Segment:
             return
         offset_index = OffsetIndex.decode(self.base_offset, offset_data, self.size)
         time_index = TimeIndex.decode(self.base_offset, time_data)
-        if offset_index is None or time_index is None:
+        if offset_index is None or time_index is None or (len(offset_index) and not len(time_index)):
             self._rebuild_indexes()
             return
         try:

@@ -11,7 +11,7 @@ import queue
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ import trio
 
 from wirekafka.broker import BrokerConfig
 from wirekafka.metadata import Settings
-from wirekafka.server import Serving, serve
+from wirekafka.server import Serving, serve, sole_error
 
 _FREE_PORT = "PLAINTEXT://127.0.0.1:0"
 
@@ -36,7 +36,7 @@ class RunningBroker:
     @property
     def bootstrap(self) -> str:
         """What clients call bootstrap.servers."""
-        return f"{self.host}:{self.port}"
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @contextmanager
@@ -74,22 +74,28 @@ class _BrokerThread:
 
     def __init__(self, config: BrokerConfig) -> None:
         self._config = config
-        self._started: queue.SimpleQueue[tuple[Serving, trio.lowlevel.TrioToken] | BaseException]
+        self._started: queue.SimpleQueue[tuple[Serving, trio.lowlevel.TrioToken] | None]
         self._started = queue.SimpleQueue()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="wirekafka", daemon=True)
 
     def start(self) -> Serving:
+        """Give the broker once it answers. Raises what kept it from starting."""
         self._thread.start()
-        outcome = self._started.get()
-        if isinstance(outcome, BaseException):
-            self._thread.join()
-            raise outcome
-        serving, self._token = outcome
-        return serving
+        started = self._started.get()
+        if started is None:
+            self._join()
+            raise AssertionError("the broker has ended before it began")
+        self._serving, self._token = started
+        return self._serving
 
     def stop(self) -> None:
-        self._token.run_sync_soon(self._serving.stop)
+        """Stop the broker and wait for its end. Raises what it has died of, if it has."""
+        with suppress(trio.RunFinishedError):
+            self._token.run_sync_soon(self._serving.stop)
+        self._join()
+
+    def _join(self) -> None:
         self._thread.join()
         if self._failure is not None:
             raise self._failure
@@ -98,11 +104,11 @@ class _BrokerThread:
         try:
             trio.run(self._serve)
         except BaseException as error:  # the thread's caller raises it  # noqa: BLE001
-            self._failure = error
-            self._started.put(error)
+            self._failure = sole_error(error)
+        finally:
+            self._started.put(None)
 
     async def _serve(self) -> None:
         async with trio.open_nursery() as nursery:
             serving: Serving = await nursery.start(serve, self._config)
-            self._serving = serving
             self._started.put((serving, trio.lowlevel.current_trio_token()))

@@ -1,0 +1,103 @@
+"""Tests of storage.segments."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.storage.support import NOW_MS, simple_batch
+from wirekafka.protocol.records import RecordBatch, batches_in
+from wirekafka.storage.config import LogConfig
+from wirekafka.storage.files import FILES
+from wirekafka.storage.segment import Segment
+from wirekafka.storage.segments import Segments
+
+CONFIG = LogConfig()
+EVERYTHING = 1 << 40
+
+
+def filled(folder: Path, bases: tuple[int, ...], batches: int = 3) -> Segments:
+    """Segments at these offsets, each with so many batches of two records."""
+    made = []
+    for base in bases:
+        segment = Segment.create(FILES, str(folder), base, config=CONFIG, created_ms=NOW_MS)
+        for _ in range(batches):
+            data = simple_batch(2, base_offset=segment.next_offset)
+            segment.append(data, RecordBatch(data))
+        made.append(segment)
+    return Segments(made)
+
+
+def offsets(segments: Segments, offset: int, max_bytes: int = 10_000, up_to: int = EVERYTHING) -> list[int]:
+    piece = segments.slice(offset, max_bytes, up_to, True)
+    return [batch.base_offset for batch in batches_in(piece.read())]
+
+
+def test_a_slice_begins_with_the_batch_that_holds_the_offset(tmp_path: Path) -> None:
+    """And goes to the end of that segment."""
+    segments = filled(tmp_path, (0, 6))
+
+    assert offsets(segments, 0) == [0, 2, 4]
+    assert offsets(segments, 3) == [2, 4]
+    assert offsets(segments, 5) == [4]
+    assert offsets(segments, 6) == [6, 8, 10]
+
+
+def test_an_offset_between_segments_leads_to_the_next(tmp_path: Path) -> None:
+    """Compaction and deletion leave gaps; the next batch that there is comes."""
+    segments = filled(tmp_path, (0, 100))
+
+    assert offsets(segments, 50) == [100, 102, 104]
+
+
+def test_a_slice_ends_before_the_batch_it_may_not_show(tmp_path: Path) -> None:
+    """`up_to_offset` inside a batch hides the whole of it; in a later segment it hides nothing here."""
+    segments = filled(tmp_path, (0, 6))
+
+    assert offsets(segments, 0, up_to=4) == [0, 2]
+    assert offsets(segments, 0, up_to=3) == [0]
+    assert offsets(segments, 2, up_to=3) == []
+    assert offsets(segments, 0, up_to=7) == [0, 2, 4]
+
+
+def test_max_bytes_may_end_a_slice_on_any_byte(tmp_path: Path) -> None:
+    """But the first batch comes whole, if it is asked for (KIP-74)."""
+    segments = filled(tmp_path, (0,))
+    size = segments.size_bytes // 3
+
+    assert len(segments.slice(0, size + 7, EVERYTHING, True)) == size + 7
+    assert len(segments.slice(0, 1, EVERYTHING, True)) == size
+    assert len(segments.slice(0, 1, EVERYTHING, False)) == 1
+    assert len(segments.slice(0, 0, EVERYTHING, True)) == size
+    assert len(segments.slice(0, 0, EVERYTHING, False)) == 0
+
+
+def test_whole_segments_before_an_offset_are_removed(tmp_path: Path) -> None:
+    """Never the last one, and none that still holds the offset."""
+    segments = filled(tmp_path, (0, 6, 12))
+
+    segments.remove_before(11)
+    assert segments.first_offset == 6
+    segments.remove_before(EVERYTHING)
+
+    assert (segments.first_offset, len(segments.all())) == (12, 1)
+    assert [path.name for path in tmp_path.iterdir()] == [segments.active.file_name]
+
+
+def test_all_gives_a_list_of_its_own(tmp_path: Path) -> None:
+    """A flush in a thread walks it while segments come and go."""
+    segments = filled(tmp_path, (0, 6))
+
+    before = segments.all()
+    segments.remove_before(6)
+
+    assert (len(before), len(segments.all())) == (2, 1)
+
+
+@pytest.mark.parametrize("release", [False, True])
+def test_released_files_are_opened_again(tmp_path: Path, release: bool) -> None:
+    """Letting go of a file is not losing it."""
+    segments = filled(tmp_path, (0, 6))
+    if release:
+        segments.release()
+
+    assert offsets(segments, 0) == [0, 2, 4]
