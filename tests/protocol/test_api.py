@@ -3,17 +3,15 @@
 import dataclasses
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, Versions, message, wire
+from wirekafka.protocol.message import Message, Versions, wire
 from wirekafka.protocol.wire import INT32
 
 
-@message(versions="2-5", flexible="4+")
-class PingRequest(Message):
+class PingRequest(Message, versions="2-5", flexible="4+"):
     number: int = wire(INT32)
 
 
-@message(versions="2-5", flexible="4+")
-class PingResponse(Message):
+class PingResponse(Message, versions="2-5", flexible="4+"):
     number: int = wire(INT32)
 
 

@@ -9,29 +9,25 @@ import pytest
 
 from wirekafka.protocol.compile_build import compile_build
 from wirekafka.protocol.headers import RequestHeader
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import INT32, RECORDS, STRING, array_of, struct_of
 
 
-@message()
 class Point(Message):
     x: int = wire(INT32, default=-1)
     y: int = wire(INT32, default=-1)
 
 
-@message(versions="0", flexible="0+")
-class Tagged(Message):
+class Tagged(Message, versions="0", flexible="0+"):
     near: Point = wire(struct_of(Point), tag=0, tagged="0+", factory=Point)
     far: Point = wire(struct_of(Point), tag=1, tagged="0+", factory=lambda: Point(x=9))
 
 
-@message(versions="0", flexible="0+")
-class TaggedRecords(Message):
+class TaggedRecords(Message, versions="0", flexible="0+"):
     records: memoryview | None = wire(RECORDS, tag=0, tagged="0+", default=None)
 
 
-@message(versions="0")
-class Named(Message):
+class Named(Message, versions="0"):
     name: str = wire(STRING)
     numbers: list[int] = wire(array_of(INT32), factory=list)
 

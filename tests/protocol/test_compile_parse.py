@@ -9,7 +9,7 @@ import pytest
 from wirekafka.protocol.compile_parse import compile_parse
 from wirekafka.protocol.error_codes import MalformedMessage
 from wirekafka.protocol.headers import RequestHeader
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.nodes import Instance
 from wirekafka.protocol.wire import (
     BYTES,
@@ -23,18 +23,15 @@ from wirekafka.protocol.wire import (
 )
 
 
-@message()
 class Empty(Message):
     later: int = wire(INT32, "5+", default=0)
 
 
-@message()
 class Point(Message):
     x: int = wire(INT32, default=-1)
 
 
-@message(versions="0-1")
-class Plane(Message):
+class Plane(Message, versions="0-1"):
     first: Point = wire(struct_of(Point))
     second: Point = wire(struct_of(Point))
     points: list[Point] = wire(array_of(Point))
@@ -43,25 +40,21 @@ class Plane(Message):
     away: Point = wire(struct_of(Point), "1+", factory=lambda: Point(x=9))
 
 
-@message(versions="0")
-class Crowd(Message):
+class Crowd(Message, versions="0"):
     nobody: list[Empty] = wire(array_of(Empty))
 
 
-@message(versions="0", flexible="0+")
-class Marked(Message):
+class Marked(Message, versions="0", flexible="0+"):
     mark: int = wire(INT32, tag=0, tagged="0+", default=0)
 
 
-@message(versions="0")
-class Nullable(Message):
+class Nullable(Message, versions="0"):
     point: Point | None = wire(nullable_struct_of(Point))
     text: str | None = wire(NULLABLE_STRING)
     numbers: list[int] | None = wire(nullable_array_of(INT32))
 
 
-@message(versions="0")
-class Strings(Message):
+class Strings(Message, versions="0"):
     text: str = wire(STRING)
     raw: bytes = wire(BYTES)
 

@@ -22,7 +22,7 @@ from wirekafka.protocol.compiler import (
 )
 from wirekafka.protocol.error_codes import MalformedMessage
 from wirekafka.protocol.headers import RequestHeader
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.nodes import ArrayOf, Count, Sized
 from wirekafka.protocol.wire import RECORDS, Wire, array_of
 
@@ -32,18 +32,15 @@ TEXT = Sized(COMPACT, "text", False)
 ODD: Wire[int] = Wire(lambda version, flexible, nullable: construct.VarInt, lambda: 0)
 
 
-@message(versions="0")
-class Odd(Message):
+class Odd(Message, versions="0"):
     strange: int = wire(ODD)
 
 
-@message(versions="0")
-class OddElements(Message):
+class OddElements(Message, versions="0"):
     strange: list[int] = wire(array_of(ODD))
 
 
-@message(versions="0", flexible="0+")
-class TaggedRecords(Message):
+class TaggedRecords(Message, versions="0", flexible="0+"):
     records: memoryview | None = wire(RECORDS, tag=0, tagged="0+", default=None)
 
 

@@ -2,19 +2,17 @@
 
 import pytest
 
-from wirekafka.protocol.message import Message, Versions, message, wire
+from wirekafka.protocol.message import Message, Versions, wire
 from wirekafka.protocol.nodes import TAGGED
 from wirekafka.protocol.wire import INT32, NULLABLE_STRING, STRING, array_of, struct_of
 
 
-@message()
 class Part(Message):
     name: str = wire(STRING)
     weight: int = wire(INT32, "1+", default=-1)
 
 
-@message(versions="0-3", flexible="2+")
-class Whole(Message):
+class Whole(Message, versions="0-3", flexible="2+"):
     parts: list[Part] = wire(array_of(Part))
     note: str | None = wire(NULLABLE_STRING, "1-2", nullable="2+", default="none yet")
     old: str = wire(STRING, flexible="none")

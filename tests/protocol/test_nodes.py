@@ -6,7 +6,7 @@ from typing import Any
 import construct
 import pytest
 
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.nodes import (
     UVARINT,
     ArrayOf,
@@ -22,7 +22,6 @@ from wirekafka.protocol.wire import INT32
 COMPACT, SHORT, LONG = Count(True), Count(False, 2), Count(False, 4)
 
 
-@message()
 class Point(Message):
     x: int = wire(INT32)
 

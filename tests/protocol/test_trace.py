@@ -6,20 +6,18 @@ from wirekafka.protocol.apis.fetch import FetchRequest, ReplicaState
 from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
 from wirekafka.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic
 from wirekafka.protocol.codec import codec_for
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.trace import MalformedAt, TracedField, trace_message
 from wirekafka.protocol.wire import BOOLEAN, INT8, nullable_struct_of, struct_of
 
 HEARTBEAT_V4 = bytes.fromhex("0267 00000005 026d 00 00")
 
 
-@message()
 class Inner(Message):
     flag: bool = wire(BOOLEAN)
 
 
-@message(versions="0")
-class Outer(Message):
+class Outer(Message, versions="0"):
     plain: Inner = wire(struct_of(Inner))
     present: Inner | None = wire(nullable_struct_of(Inner))
     absent: Inner | None = wire(nullable_struct_of(Inner))

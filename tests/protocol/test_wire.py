@@ -6,12 +6,11 @@ import construct
 import pytest
 
 from wirekafka.protocol import wire
-from wirekafka.protocol.message import Message, message
+from wirekafka.protocol.message import Message
 from wirekafka.protocol.message import wire as field
 from wirekafka.protocol.nodes import Instance, NullableStruct
 
 
-@message()
 class Point(Message):
     x: int = field(wire.INT8, default=0)
 

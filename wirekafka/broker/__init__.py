@@ -6,7 +6,7 @@ from wirekafka.broker.coordination import OFFSETS_TOPIC
 from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan
 from wirekafka.broker.fetching import FetchLimits, Found
 from wirekafka.broker.fetching import fetch as fetch_partitions
-from wirekafka.broker.partition import ListedOffset, Partition
+from wirekafka.broker.partition import ListedOffset, Partition, is_transactional
 from wirekafka.groups import Client as GroupClient
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "ListenerConfig",
     "Partition",
     "fetch_partitions",
+    "is_transactional",
     "open_broker",
 ]

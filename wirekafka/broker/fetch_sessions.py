@@ -71,6 +71,7 @@ class FetchPlan:
     """What one request reads, and how its answer refers to its session."""
 
     partitions: OrderedDict[FetchKey, FetchedPartition]
+    by_topic_id: bool
     session: FetchSession | None = None
     is_incremental: bool = False
     wants_session: bool = False
@@ -99,7 +100,9 @@ class FetchSessions:
         )
         if request.session_epoch in (FIRST_EPOCH, NO_SESSION_EPOCH):
             self._sessions.pop(request.session_id, None)
-            return FetchPlan(_fresh(asked), wants_session=request.session_epoch == FIRST_EPOCH)
+            return FetchPlan(
+                _fresh(asked), by_topic_id, wants_session=request.session_epoch == FIRST_EPOCH
+            )
         session = self._find(request, by_topic_id)
         for key, wanted in asked.items():
             if key in session.partitions:
@@ -110,21 +113,20 @@ class FetchSessions:
             session.partitions.pop(key, None)
         if not session.partitions:
             del self._sessions[session.session_id]
-            return FetchPlan(_fresh(asked))
+            return FetchPlan(_fresh(asked), by_topic_id)
         session.next_epoch = 1 if session.next_epoch == _MAX_EPOCH else session.next_epoch + 1
         session.last_used_ms = now_ms
         self._sessions.move_to_end(session.session_id)
-        return FetchPlan(session.partitions.copy(), session, is_incremental=True)
+        return FetchPlan(session.partitions.copy(), by_topic_id, session, is_incremental=True)
 
     def open(self, plan: FetchPlan, told: Iterable[tuple[FetchKey, PartitionData]], now_ms: int) -> int:
         """Make the session that a full fetch asked for; NO_SESSION when there is no room."""
-        if not plan.wants_session or not plan.partitions or not self._make_room(now_ms):
+        if not plan.wants_session or not self._make_room(now_ms):
             return NO_SESSION
         session_id = self._draw_id()
         while session_id in self._sessions or session_id == NO_SESSION:
             session_id = self._draw_id()
-        by_topic_id = isinstance(next(iter(plan.partitions)).topic, bytes)
-        session = FetchSession(session_id, 1, by_topic_id, now_ms, plan.partitions)
+        session = FetchSession(session_id, 1, plan.by_topic_id, now_ms, plan.partitions)
         for key, data in told:
             fetched = session.partitions[key]
             fetched.told_high_watermark = data.high_watermark

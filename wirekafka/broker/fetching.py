@@ -16,6 +16,7 @@ from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey
 from wirekafka.broker.partition import Partition
 from wirekafka.protocol.apis.fetch import EpochEndOffset, FetchPartition, PartitionData
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.storage import FileSlice
 
 _UNKNOWN_OFFSET = -1
 Found = Partition | KafkaError
@@ -80,16 +81,13 @@ def _read_one(
 ) -> PartitionData:
     """Read one partition; the first that has anything gives a whole batch whatever the limits."""
     if isinstance(found, KafkaError):
-        return failed_fetch(wanted.partition, found.code)
+        data = failed_fetch(wanted.partition, found.code)
+        data.aborted_transactions = []  # as Kafka has it for what was not found, and null for a failed read
+        return data
     try:
         found.check_leader_epoch(wanted.current_leader_epoch)
         diverging = _divergence(wanted, found)
-        records = found.read(
-            wanted.fetch_offset,
-            max(0, min(wanted.partition_max_bytes, left_bytes)),
-            committed_only=limits.committed_only,
-            at_least_one_batch=is_first,
-        )
+        records = b"" if diverging else _read_records(wanted, found, left_bytes, limits, is_first)
     except KafkaError as error:
         return failed_fetch(wanted.partition, error.code)
     return PartitionData(
@@ -100,7 +98,18 @@ def _read_one(
         log_start_offset=found.log.log_start_offset,
         diverging_epoch=diverging or EpochEndOffset(),
         aborted_transactions=[] if limits.committed_only else None,
-        records=b"" if diverging else records,
+        records=records,
+    )
+
+
+def _read_records(
+    wanted: FetchPartition, partition: Partition, left_bytes: int, limits: FetchLimits, is_first: bool
+) -> FileSlice:
+    return partition.read(
+        wanted.fetch_offset,
+        max(0, min(wanted.partition_max_bytes, left_bytes)),
+        committed_only=limits.committed_only,
+        at_least_one_batch=is_first,
     )
 
 
@@ -108,11 +117,13 @@ def _divergence(wanted: FetchPartition, partition: Partition) -> EpochEndOffset 
     """Where the reader's log and this one part, when it named the epoch it last read (KIP-595)."""
     if wanted.last_fetched_epoch < 0:
         return None
-    epoch, end_offset = partition.log.end_offset_for_epoch(wanted.last_fetched_epoch)
+    epoch, end_offset = partition.end_offset_for_epoch(wanted.last_fetched_epoch)
     if epoch == wanted.last_fetched_epoch and end_offset >= wanted.fetch_offset:
         return None
     if epoch < 0:
         raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"Epoch {wanted.last_fetched_epoch} is not known.")
+    if wanted.fetch_offset < partition.log.log_start_offset:
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"Offset {wanted.fetch_offset} has been deleted.")
     return EpochEndOffset(epoch=epoch, end_offset=end_offset)
 
 

@@ -13,9 +13,11 @@ import trio
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
 from wirekafka.protocol.records import HEADER_BYTES, Codec, RecordBatch
+from wirekafka.protocol.records.batch import MAGIC_V2
 from wirekafka.storage import Appended, FileSlice, Origin, PartitionLog, TimestampOffset
 
 ANY_LEADER_EPOCH = -1
+NO_EPOCH = -1
 
 
 class ListedOffset(NamedTuple):
@@ -61,11 +63,19 @@ class Partition:
             self.ring()
         return appended
 
-    def append_from_client(self, records: memoryview | None, *, now_ms: int, zstd_allowed: bool) -> Appended:
+    def append_from_client(
+        self,
+        records: memoryview | None,
+        *,
+        now_ms: int,
+        zstd_allowed: bool,
+        transaction_abortable_known: bool,
+    ) -> Appended:
         """Write one batch as a producer sent it.
 
         Raises INVALID_RECORD for no records, UNSUPPORTED_COMPRESSION_TYPE for zstd from a client too
-        old to know it (KIP-110), and what `append` does.
+        old to know it (KIP-110), INVALID_TXN_STATE or, to those who know it, TRANSACTION_ABORTABLE for
+        a batch of a transaction that is not open (KIP-890), and what `append` does.
         """
         if records is None or len(records) == 0:
             raise InvalidRecords(
@@ -76,6 +86,11 @@ class Partition:
                 ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
                 "Produce requests before v7 carry no zstd batches.",
             )
+        if is_transactional(records):  # without a transaction coordinator no transaction is ever open
+            raise KafkaError(
+                ErrorCode.TRANSACTION_ABORTABLE if transaction_abortable_known else ErrorCode.INVALID_TXN_STATE,
+                f"{self.topic_partition} is in no transaction: wirekafka does not serve transactions yet.",
+            )
         return self.append(records, now_ms=now_ms)
 
     def latest_offset(self, *, committed_only: bool) -> ListedOffset:
@@ -84,7 +99,19 @@ class Partition:
 
     def earliest_offset(self) -> ListedOffset:
         start = self.log.log_start_offset
-        return ListedOffset(offset=start, leader_epoch=self.log.epoch_of(start))
+        epoch = self.log.epoch_of(start)
+        if epoch == NO_EPOCH and start == self.high_watermark:
+            epoch = self.leader_epoch  # nothing is written yet; what will be, is of this epoch
+        return ListedOffset(offset=start, leader_epoch=epoch)
+
+    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
+        """The last epoch at or below `epoch` and its end offset; (-1, -1) when unknown.
+
+        The epoch of this leader ends where the log does, also when it has written nothing.
+        """
+        if epoch == self.leader_epoch:
+            return epoch, self.log.log_end_offset
+        return self.log.end_offset_for_epoch(epoch)
 
     def offset_for_timestamp(self, timestamp_ms: int, *, committed_only: bool) -> ListedOffset:
         """The first record with this timestamp or a later one; all -1 when there is none to see."""
@@ -110,7 +137,7 @@ class Partition:
     def check_leader_epoch(self, leader_epoch: int) -> None:
         """Refuse a client whose metadata is older (74) or newer (75) than this leader (KIP-320)."""
         self._check_present()
-        if leader_epoch in (ANY_LEADER_EPOCH, self.leader_epoch):
+        if leader_epoch == self.leader_epoch or leader_epoch <= ANY_LEADER_EPOCH:
             return
         if leader_epoch < self.leader_epoch:
             code, word = ErrorCode.FENCED_LEADER_EPOCH, "older"
@@ -141,3 +168,11 @@ class Partition:
             raise KafkaError(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{self.topic_partition} has been deleted."
             )
+
+
+def is_transactional(records: memoryview | None) -> bool:
+    """Whether the batch that `records` begins with belongs to a transaction."""
+    if records is None or len(records) < HEADER_BYTES:
+        return False
+    batch = RecordBatch(records)
+    return batch.magic == MAGIC_V2 and batch.is_transactional

@@ -41,7 +41,10 @@ async def fetch(request: FetchRequest, context: RequestContext) -> FetchResponse
         max_wait_ms=request.max_wait_ms,
         committed_only=request.isolation_level == _READ_COMMITTED,
     )
-    results = await fetch_partitions(plan.partitions, _find_all(plan, context), limits)
+    found = _find_all(plan, context)
+    if max(request.replica_id, request.replica_state.replica_id) >= 0:
+        found = {key: _refuse_follower(one) for key, one in found.items()}
+    results = await fetch_partitions(plan.partitions, found, limits)
     if context.version < _OLDEST_WITH_STORAGE_ERROR:
         _say_not_leader(results.values())
     return _answer(plan, results, context)
@@ -57,6 +60,15 @@ def _find(key: FetchKey, context: RequestContext) -> Found:
         return context.broker.partitions.find(topic, key.partition)
     except KafkaError as error:
         return error
+
+
+def _refuse_follower(found: Found) -> Found:
+    """No other broker replicates from this one."""
+    if isinstance(found, KafkaError):
+        return found
+    return KafkaError(
+        ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{found.topic_partition} has no follower: its broker is alone."
+    )
 
 
 def _say_not_leader(results: Iterable[PartitionData]) -> None:

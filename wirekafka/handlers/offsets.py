@@ -34,7 +34,7 @@ from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 _READ_COMMITTED = 1
 _LATEST, _EARLIEST, _MAX_TIMESTAMP = -1, -2, -3
 _EARLIEST_LOCAL, _LATEST_TIERED, _EARLIEST_PENDING_UPLOAD = -4, -5, -6
-_SINCE = {_EARLIEST_LOCAL: 8, _LATEST_TIERED: 9, _EARLIEST_PENDING_UPLOAD: 11}
+_SINCE = {_MAX_TIMESTAMP: 7, _EARLIEST_LOCAL: 8, _LATEST_TIERED: 9, _EARLIEST_PENDING_UPLOAD: 11}
 
 
 def _refuse_list(request: ListOffsetsRequest, error: KafkaError) -> ListOffsetsResponse:
@@ -54,7 +54,11 @@ async def list_offsets(request: ListOffsetsRequest, context: RequestContext) -> 
     asked = Counter((topic.name, p.partition_index) for topic in request.topics for p in topic.partitions)
     twice = {name_and_index for name_and_index, times in asked.items() if times > 1}
     return ListOffsetsResponse(
-        topics=[_list_topic(topic, context, committed_only, twice) for topic in request.topics]
+        topics=[
+            _list_topic(topic, context, committed_only, twice)
+            for topic in request.topics
+            if topic.partitions
+        ]
     )
 
 
@@ -144,7 +148,7 @@ def _end_of_epoch(topic: str, wanted: OffsetForLeaderPartition, context: Request
     try:
         partition = context.broker.partitions.find(topic, wanted.partition)
         partition.check_leader_epoch(wanted.current_leader_epoch)
-        epoch, end_offset = partition.log.end_offset_for_epoch(wanted.leader_epoch)
+        epoch, end_offset = partition.end_offset_for_epoch(wanted.leader_epoch)
     except KafkaError as error:
         return EpochEndOffset(error_code=error.code, partition=wanted.partition)
     return EpochEndOffset(

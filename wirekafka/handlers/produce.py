@@ -5,11 +5,14 @@ From v7 on a batch may be compressed with zstd, from v8 on a refusal has a messa
 records were at fault, from v13 on topics go by id.
 
 Source: KIP-98, KIP-110 (zstd), KIP-467, KIP-516; Kafka's KafkaApis.handleProduceRequest and
-ReplicaManager.appendRecords.
+ReplicaManager.appendRecords. Unlike Kafka, a partition that stands twice in a request is written
+twice and answered twice, and every refusal says why.
 """
 
+from wirekafka.broker import is_transactional
 from wirekafka.handlers.context import CloseConnection, RequestContext
 from wirekafka.handlers.registry import handles
+from wirekafka.metadata import is_internal
 from wirekafka.protocol.apis.produce import (
     PRODUCE,
     BatchIndexAndErrorMessage,
@@ -25,6 +28,9 @@ from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
 _NO_OFFSET = -1
 _ACKS = (-1, 0, 1)
 _ZSTD_SINCE = 7
+_TRANSACTION_ABORTABLE_SINCE = 11
+_TOPIC_IDS_SINCE = 13
+_ADMIN_CLIENT_ID = "__admin_client"
 
 
 def _refuse(request: ProduceRequest, error: KafkaError) -> ProduceResponse:
@@ -38,13 +44,14 @@ def _refuse(request: ProduceRequest, error: KafkaError) -> ProduceResponse:
 
 @handles(PRODUCE, refusal=_refuse)
 async def produce(request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
-    if request.acks not in _ACKS:
-        raise KafkaError(
-            ErrorCode.INVALID_REQUIRED_ACKS, f"acks={request.acks}: only -1 (all), 0 and 1 have a meaning."
-        )
+    _check_transactional_id(request)
     now_ms = context.broker.clock.now_ms()
     response = ProduceResponse(
-        responses=[_produce_to_topic(topic, request, context, now_ms) for topic in request.topic_data]
+        responses=[
+            _produce_to_topic(topic, request, context, now_ms)
+            for topic in request.topic_data
+            if topic.partition_data
+        ]
     )
     if request.acks == 0:
         _close_on_error(response)
@@ -52,27 +59,41 @@ async def produce(request: ProduceRequest, context: RequestContext) -> ProduceRe
     return response
 
 
+def _check_transactional_id(request: ProduceRequest) -> None:
+    if request.transactional_id is not None:
+        return
+    if any(is_transactional(data.records) for topic in request.topic_data for data in topic.partition_data):
+        raise KafkaError(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+            "A transactional batch needs a transactional id in its request.",
+        )
+
+
 def _produce_to_topic(
     topic: TopicProduceData, request: ProduceRequest, context: RequestContext, now_ms: int
 ) -> TopicProduceResponse:
     try:
         name = topic.name
-        if context.version >= 13:
+        if context.version >= _TOPIC_IDS_SINCE:
             name = context.broker.partitions.name_of(topic.topic_id)
     except KafkaError as error:
         return _topic_response(topic, [_refused(data.index, error) for data in topic.partition_data])
     return _topic_response(
-        topic, [_produce_to_partition(name, data, context, now_ms) for data in topic.partition_data]
+        topic, [_produce_to_partition(name, data, request.acks, context, now_ms) for data in topic.partition_data]
     )
 
 
 def _produce_to_partition(
-    topic: str, data: PartitionProduceData, context: RequestContext, now_ms: int
+    topic: str, data: PartitionProduceData, acks: int, context: RequestContext, now_ms: int
 ) -> PartitionProduceResponse:
     try:
         partition = context.broker.partitions.find(topic, data.index)
+        _check_may_write(topic, acks, context)
         appended = partition.append_from_client(
-            data.records, now_ms=now_ms, zstd_allowed=context.version >= _ZSTD_SINCE
+            data.records,
+            now_ms=now_ms,
+            zstd_allowed=context.version >= _ZSTD_SINCE,
+            transaction_abortable_known=context.version >= _TRANSACTION_ABORTABLE_SINCE,
         )
     except KafkaError as error:
         return _refused(data.index, error)
@@ -83,6 +104,15 @@ def _produce_to_partition(
         log_append_time_ms=appended.log_append_time_ms,
         log_start_offset=appended.log_start_offset,
     )
+
+
+def _check_may_write(topic: str, acks: int, context: RequestContext) -> None:
+    if acks not in _ACKS:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUIRED_ACKS, f"acks={acks}: only -1 (all), 0 and 1 have a meaning."
+        )
+    if is_internal(topic) and context.client_id != _ADMIN_CLIENT_ID:
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{topic}' is the broker's own.")
 
 
 def _refused(index: int, error: KafkaError) -> PartitionProduceResponse:

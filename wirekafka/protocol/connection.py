@@ -72,9 +72,7 @@ def parse_request(frame: memoryview) -> ReceivedRequest:
         header, _ = codec_for(RequestHeader, 1).parse_from(frame, 0)
         return ReceivedRequest(api, version, header.correlation_id, header.client_id, None)
     header, position = codec_for(RequestHeader, 2 if api.is_flexible(version) else 1).parse_from(frame, 0)
-    message, end = codec_for(api.request, version).parse_from(frame, position)
-    if end != len(frame):
-        raise MalformedMessage(f"{api.name} v{version}: {len(frame) - end} bytes too many")
+    message = codec_for(api.request, version).parse(frame[position:])
     return ReceivedRequest(api, version, header.correlation_id, header.client_id, message)
 
 

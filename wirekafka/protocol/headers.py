@@ -7,18 +7,16 @@ at every version, since its reader cannot know yet what the broker speaks (KIP-5
 Source: the Kafka protocol guide, section "Request and Response Headers"; KIP-482.
 """
 
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import INT16, INT32, NULLABLE_STRING
 
 
-@message(versions="1-2", flexible="2+")
-class RequestHeader(Message):
+class RequestHeader(Message, versions="1-2", flexible="2+"):
     request_api_key: int = wire(INT16)
     request_api_version: int = wire(INT16)
     correlation_id: int = wire(INT32)
     client_id: str | None = wire(NULLABLE_STRING, flexible="none")
 
 
-@message(versions="0-1", flexible="1+")
-class ResponseHeader(Message):
+class ResponseHeader(Message, versions="0-1", flexible="1+"):
     correlation_id: int = wire(INT32)

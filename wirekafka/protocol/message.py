@@ -1,19 +1,22 @@
 """One class for each Kafka message: the typed value, and its construct Struct at any version.
 
-    @message(versions="0-4", flexible="4+")
-    class HeartbeatRequest(Message):
+    class HeartbeatRequest(Message, versions="0-4", flexible="4+"):
         group_id: str = wire(STRING)
         group_instance_id: str | None = wire(NULLABLE_STRING, "3+", default=None)
 
 A value has no version in it: a field that a version lacks keeps its default when parsed and is left
-out when built.
+out when built. A class without `versions` is a part of others.
+
+Messages are as dataclasses with keyword arguments and slots, and type checkers take them for that. They
+are made without the dataclasses module because some 130 of them are made at start-up: here a class
+compiles its `__init__` when the first value is made, not when it is imported.
 
 Source: the form of Kafka's own message definitions (versions, nullableVersions, taggedVersions).
 """
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar, cast, dataclass_transform, overload
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast, dataclass_transform, overload
 
 import construct
 
@@ -21,7 +24,6 @@ from wirekafka.protocol.nodes import TAGGED, Instance, TaggedField, TaggedFields
 from wirekafka.protocol.wire import Wire
 
 T = TypeVar("T")
-M = TypeVar("M", bound="Message")
 _MISSING: Any = object()
 _NEWEST = 1 << 15
 
@@ -50,9 +52,8 @@ class Versions:
         return range(self.oldest, self.newest + 1)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class WireField:
-    """What `wire` said about one field."""
+class WireField(NamedTuple):
+    """What `wire` said about one field; its class gives it its name."""
 
     name: str
     kind: Wire[Any]
@@ -61,6 +62,8 @@ class WireField:
     tag: int | None
     tagged: Versions
     never_flexible: bool
+    required: bool
+    """Whether a value cannot be made without it."""
     default: Callable[[], Any]
 
     def node(self, version: int, flexible: bool) -> construct.Construct:
@@ -109,21 +112,67 @@ def wire(
     flexible versions (the client id of the request header alone). A field without a default must be
     given when a message is made.
     """
-    if factory is None:
-        factory = kind.zero if default is _MISSING else lambda: default
-    nullable = nullable or ("0+" if kind.nullable else "none")
-    said = (kind, Versions.of(versions), Versions.of(nullable), tag, Versions.of(tagged), flexible == "none")
-    made: Any = dataclasses.field(default_factory=factory, metadata={"wire": said})
-    return cast(T, made)
+    declared: Any = WireField(
+        "",
+        kind,
+        Versions.of(versions),
+        Versions.of(nullable or ("0+" if kind.nullable else "none")),
+        tag,
+        Versions.of(tagged),
+        flexible == "none",
+        default is _MISSING and factory is None,
+        factory or (kind.zero if default is _MISSING else lambda: default),
+    )
+    return cast(T, declared)
 
 
-class Message:
-    """What every message class has; `@message` fills it in."""
+@dataclass_transform(kw_only_default=True, field_specifiers=(wire,))
+class MessageType(type):
+    """Makes slots and `wire_fields` of what `wire` declared in a class body."""
 
-    __slots__ = ()
+    def __new__(
+        mcs,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        versions: str = "none",
+        flexible: str = "none",
+    ) -> "MessageType":
+        declared = {key: value for key, value in namespace.items() if isinstance(value, WireField)}
+        kept = {key: value for key, value in namespace.items() if key not in declared}
+        made: Any = super().__new__(mcs, name, bases, {**kept, "__slots__": tuple(declared)})
+        made.wire_fields = tuple(value._replace(name=key) for key, value in declared.items())
+        made.versions = Versions.of(versions)
+        made.flexible = Versions.of(flexible)
+        return cast(MessageType, made)
+
+
+class Message(metaclass=MessageType):
+    """What every message class has.
+
+    `versions` are those that Kafka serves, none for a part of other messages; `flexible` are those with
+    compact forms and tagged fields.
+    """
+
     wire_fields: ClassVar[tuple[WireField, ...]]
     versions: ClassVar[Versions]
     flexible: ClassVar[Versions]
+    __hash__ = None  # type: ignore[assignment]  # a message may be changed
+
+    def __init__(self, **values: Any) -> None:
+        cls = type(self)
+        cls.__init__ = _compile_init(cls)  # type: ignore[method-assign]
+        cls.__init__(self, **values)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, f.name) == getattr(other, f.name) for f in self.wire_fields)
+
+    def __repr__(self) -> str:
+        values = (f"{f.name}={getattr(self, f.name)!r}" for f in self.wire_fields)
+        return f"{type(self).__name__}({', '.join(values)})"
 
     @classmethod
     def is_whole(cls) -> bool:
@@ -155,26 +204,24 @@ class Message:
         return Instance(cls, cls.struct(version, flexible), absent)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(wire,))
-def message(*, versions: str = "none", flexible: str = "none") -> Callable[[type[M]], type[M]]:
-    """Make a class of `wire` fields a message.
-
-    `versions` are those that Kafka serves, none for a part of other messages; `flexible` are those
-    with compact forms and tagged fields.
-    """
-
-    def decorate(cls: type[M]) -> type[M]:
-        made = dataclasses.dataclass(kw_only=True, slots=True)(cls)
-        made.wire_fields = tuple(_wire_field(f) for f in dataclasses.fields(made))  # type: ignore[arg-type]
-        made.versions = Versions.of(versions)
-        made.flexible = Versions.of(flexible)
-        return made
-
-    return decorate
-
-
-def _wire_field(field: "dataclasses.Field[Any]") -> WireField:
-    kind, versions, nullable, tag, tagged, never_flexible = field.metadata["wire"]
-    default = field.default_factory
-    assert default is not dataclasses.MISSING
-    return WireField(field.name, kind, versions, nullable, tag, tagged, never_flexible, default)
+def _compile_init(cls: type[Message]) -> Callable[..., None]:
+    """Write an `__init__` that takes the fields by keyword; those without a default must be given."""
+    scope: dict[str, Any] = {"ABSENT": _MISSING}
+    parameters, body = [], []
+    for f in cls.wire_fields:
+        value = f.default()
+        if f.required:
+            parameters.append(f.name)
+            body.append(f"self.{f.name} = {f.name}")
+        elif value is None or isinstance(value, int | float | str | bytes):
+            parameters.append(f"{f.name}={value!r}")
+            body.append(f"self.{f.name} = {f.name}")
+        else:
+            scope[f"default_{f.name}"] = f.default
+            parameters.append(f"{f.name}=ABSENT")
+            body.append(f"self.{f.name} = default_{f.name}() if {f.name} is ABSENT else {f.name}")
+    head = f"def __init__(self, *, {', '.join(parameters)}):" if parameters else "def __init__(self):"
+    exec("\n    ".join([head, *(body or ["pass"])]), scope)
+    init: Callable[..., None] = scope["__init__"]
+    init.__qualname__ = f"{cls.__qualname__}.__init__"
+    return init

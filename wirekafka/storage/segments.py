@@ -45,7 +45,8 @@ class Segments:
             end = beyond[0] if beyond is not None else end
         length = end - position
         if length > max_bytes:
-            length = max(max_bytes, size) if at_least_one_batch else max_bytes
+            whole = size if at_least_one_batch else 0
+            length = max_bytes if size <= max_bytes else whole
         return FileSlice(segment.file, position, length)
 
     def _find(self, offset: int) -> tuple[Segment, tuple[int, int]]:

@@ -12,41 +12,36 @@ Source: KIP-35, KIP-511 (client name, too new versions), KIP-584 (features), KIP
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import BOOLEAN, INT16, INT32, INT64, NULLABLE_STRING, STRING, array_of
 
 
-@message(versions="0-5", flexible="3+")
-class ApiVersionsRequest(Message):
+class ApiVersionsRequest(Message, versions="0-5", flexible="3+"):
     client_software_name: str = wire(STRING, "3+", default="")
     client_software_version: str = wire(STRING, "3+", default="")
     cluster_id: str | None = wire(NULLABLE_STRING, "5+", default=None)
     node_id: int = wire(INT32, "5+", default=-1)
 
 
-@message()
 class ApiVersion(Message):
     api_key: int = wire(INT16)
     min_version: int = wire(INT16)
     max_version: int = wire(INT16)
 
 
-@message()
 class SupportedFeatureKey(Message):
     name: str = wire(STRING)
     min_version: int = wire(INT16)
     max_version: int = wire(INT16)
 
 
-@message()
 class FinalizedFeatureKey(Message):
     name: str = wire(STRING)
     max_version_level: int = wire(INT16)
     min_version_level: int = wire(INT16)
 
 
-@message(versions="0-5", flexible="3+")
-class ApiVersionsResponse(Message):
+class ApiVersionsResponse(Message, versions="0-5", flexible="3+"):
     error_code: int = wire(INT16)
     api_keys: list[ApiVersion] = wire(array_of(ApiVersion))
     throttle_time_ms: int = wire(INT32, "1+", default=0)

@@ -9,7 +9,7 @@ Source: KIP-195, KIP-599.
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import (
     BOOLEAN,
     INT16,
@@ -21,34 +21,29 @@ from wirekafka.protocol.wire import (
 )
 
 
-@message()
 class CreatePartitionsAssignment(Message):
     broker_ids: list[int] = wire(array_of(INT32))
 
 
-@message()
 class CreatePartitionsTopic(Message):
     name: str = wire(STRING)
     count: int = wire(INT32)
     assignments: list[CreatePartitionsAssignment] | None = wire(nullable_array_of(CreatePartitionsAssignment))
 
 
-@message(versions="0-3", flexible="2+")
-class CreatePartitionsRequest(Message):
+class CreatePartitionsRequest(Message, versions="0-3", flexible="2+"):
     topics: list[CreatePartitionsTopic] = wire(array_of(CreatePartitionsTopic))
     timeout_ms: int = wire(INT32)
     validate_only: bool = wire(BOOLEAN)
 
 
-@message()
 class CreatePartitionsTopicResult(Message):
     name: str = wire(STRING)
     error_code: int = wire(INT16)
     error_message: str | None = wire(NULLABLE_STRING, default=None)
 
 
-@message(versions="0-3", flexible="2+")
-class CreatePartitionsResponse(Message):
+class CreatePartitionsResponse(Message, versions="0-3", flexible="2+"):
     throttle_time_ms: int = wire(INT32)
     results: list[CreatePartitionsTopicResult] = wire(array_of(CreatePartitionsTopicResult))
 

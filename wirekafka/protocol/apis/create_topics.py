@@ -13,7 +13,7 @@ Source: KIP-4, KIP-464 (defaults), KIP-525 (configs in the answer), KIP-516 (top
 
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import (
     BOOLEAN,
     INT8,
@@ -27,19 +27,16 @@ from wirekafka.protocol.wire import (
 )
 
 
-@message()
 class CreatableReplicaAssignment(Message):
     partition_index: int = wire(INT32)
     broker_ids: list[int] = wire(array_of(INT32))
 
 
-@message()
 class CreatableTopicConfig(Message):
     name: str = wire(STRING)
     value: str | None = wire(NULLABLE_STRING)
 
 
-@message()
 class CreatableTopic(Message):
     name: str = wire(STRING)
     num_partitions: int = wire(INT32)
@@ -48,14 +45,12 @@ class CreatableTopic(Message):
     configs: list[CreatableTopicConfig] = wire(array_of(CreatableTopicConfig))
 
 
-@message(versions="2-7", flexible="5+")
-class CreateTopicsRequest(Message):
+class CreateTopicsRequest(Message, versions="2-7", flexible="5+"):
     topics: list[CreatableTopic] = wire(array_of(CreatableTopic))
     timeout_ms: int = wire(INT32, default=60000)
     validate_only: bool = wire(BOOLEAN, default=False)
 
 
-@message()
 class CreatableTopicConfigs(Message):
     name: str = wire(STRING)
     value: str | None = wire(NULLABLE_STRING)
@@ -64,7 +59,6 @@ class CreatableTopicConfigs(Message):
     is_sensitive: bool = wire(BOOLEAN)
 
 
-@message()
 class CreatableTopicResult(Message):
     name: str = wire(STRING)
     topic_id: bytes = wire(UUID, "7+", default=NO_TOPIC_ID)
@@ -78,8 +72,7 @@ class CreatableTopicResult(Message):
     )
 
 
-@message(versions="2-7", flexible="5+")
-class CreateTopicsResponse(Message):
+class CreateTopicsResponse(Message, versions="2-7", flexible="5+"):
     throttle_time_ms: int = wire(INT32)
     topics: list[CreatableTopicResult] = wire(array_of(CreatableTopicResult))
 

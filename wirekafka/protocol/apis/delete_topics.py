@@ -12,24 +12,21 @@ Source: KIP-4, KIP-516 (topic ids), KIP-599 (message).
 
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import INT16, INT32, NULLABLE_STRING, STRING, UUID, array_of
 
 
-@message()
 class DeleteTopicState(Message):
     name: str | None = wire(NULLABLE_STRING, default=None)
     topic_id: bytes = wire(UUID)
 
 
-@message(versions="1-6", flexible="4+")
-class DeleteTopicsRequest(Message):
+class DeleteTopicsRequest(Message, versions="1-6", flexible="4+"):
     topics: list[DeleteTopicState] = wire(array_of(DeleteTopicState), "6+", factory=list)
     topic_names: list[str] = wire(array_of(STRING), "0-5", factory=list)
     timeout_ms: int = wire(INT32)
 
 
-@message()
 class DeletableTopicResult(Message):
     name: str | None = wire(NULLABLE_STRING, nullable="6+")
     topic_id: bytes = wire(UUID, "6+", default=NO_TOPIC_ID)
@@ -37,8 +34,7 @@ class DeletableTopicResult(Message):
     error_message: str | None = wire(NULLABLE_STRING, "5+", default=None)
 
 
-@message(versions="1-6", flexible="4+")
-class DeleteTopicsResponse(Message):
+class DeleteTopicsResponse(Message, versions="1-6", flexible="4+"):
     throttle_time_ms: int = wire(INT32)
     responses: list[DeletableTopicResult] = wire(array_of(DeletableTopicResult))
 

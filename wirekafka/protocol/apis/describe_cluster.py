@@ -8,18 +8,16 @@ Source: KIP-700, KIP-919 (endpoint type), KIP-1073 (fenced brokers).
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import BOOLEAN, INT8, INT16, INT32, NULLABLE_STRING, STRING, array_of
 
 
-@message(versions="0-2", flexible="0+")
-class DescribeClusterRequest(Message):
+class DescribeClusterRequest(Message, versions="0-2", flexible="0+"):
     include_cluster_authorized_operations: bool = wire(BOOLEAN)
     endpoint_type: int = wire(INT8, "1+", default=1)
     include_fenced_brokers: bool = wire(BOOLEAN, "2+", default=False)
 
 
-@message()
 class DescribeClusterBroker(Message):
     broker_id: int = wire(INT32)
     host: str = wire(STRING)
@@ -28,8 +26,7 @@ class DescribeClusterBroker(Message):
     is_fenced: bool = wire(BOOLEAN, "2+", default=False)
 
 
-@message(versions="0-2", flexible="0+")
-class DescribeClusterResponse(Message):
+class DescribeClusterResponse(Message, versions="0-2", flexible="0+"):
     throttle_time_ms: int = wire(INT32)
     error_code: int = wire(INT16)
     error_message: str | None = wire(NULLABLE_STRING, default=None)

@@ -10,7 +10,7 @@ Source: KIP-133, KIP-226 (synonyms), KIP-569 (types and documentation).
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import (
     BOOLEAN,
     INT8,
@@ -23,28 +23,24 @@ from wirekafka.protocol.wire import (
 )
 
 
-@message()
 class DescribeConfigsResource(Message):
     resource_type: int = wire(INT8)
     resource_name: str = wire(STRING)
     configuration_keys: list[str] | None = wire(nullable_array_of(STRING))
 
 
-@message(versions="1-4", flexible="4+")
-class DescribeConfigsRequest(Message):
+class DescribeConfigsRequest(Message, versions="1-4", flexible="4+"):
     resources: list[DescribeConfigsResource] = wire(array_of(DescribeConfigsResource))
     include_synonyms: bool = wire(BOOLEAN, default=False)
     include_documentation: bool = wire(BOOLEAN, "3+", default=False)
 
 
-@message()
 class DescribeConfigsSynonym(Message):
     name: str = wire(STRING)
     value: str | None = wire(NULLABLE_STRING)
     source: int = wire(INT8)
 
 
-@message()
 class DescribeConfigsResourceResult(Message):
     name: str = wire(STRING)
     value: str | None = wire(NULLABLE_STRING)
@@ -56,7 +52,6 @@ class DescribeConfigsResourceResult(Message):
     documentation: str | None = wire(NULLABLE_STRING, "3+", default="")
 
 
-@message()
 class DescribeConfigsResult(Message):
     error_code: int = wire(INT16)
     error_message: str | None = wire(NULLABLE_STRING)
@@ -65,8 +60,7 @@ class DescribeConfigsResult(Message):
     configs: list[DescribeConfigsResourceResult] = wire(array_of(DescribeConfigsResourceResult))
 
 
-@message(versions="1-4", flexible="4+")
-class DescribeConfigsResponse(Message):
+class DescribeConfigsResponse(Message, versions="1-4", flexible="4+"):
     throttle_time_ms: int = wire(INT32)
     results: list[DescribeConfigsResult] = wire(array_of(DescribeConfigsResult))
 

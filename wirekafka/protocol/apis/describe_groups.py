@@ -12,17 +12,15 @@ Source: KIP-345 (static members), KIP-430 (authorized operations), KIP-1043 (err
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import BOOLEAN, BYTES, INT16, INT32, NULLABLE_STRING, STRING, array_of
 
 
-@message(versions="0-6", flexible="5+")
-class DescribeGroupsRequest(Message):
+class DescribeGroupsRequest(Message, versions="0-6", flexible="5+"):
     groups: list[str] = wire(array_of(STRING))
     include_authorized_operations: bool = wire(BOOLEAN, "3+", default=False)
 
 
-@message()
 class DescribedGroupMember(Message):
     member_id: str = wire(STRING)
     group_instance_id: str | None = wire(NULLABLE_STRING, "4+", default=None)
@@ -32,7 +30,6 @@ class DescribedGroupMember(Message):
     member_assignment: bytes = wire(BYTES)
 
 
-@message()
 class DescribedGroup(Message):
     error_code: int = wire(INT16)
     error_message: str | None = wire(NULLABLE_STRING, "6+", default=None)
@@ -44,8 +41,7 @@ class DescribedGroup(Message):
     authorized_operations: int = wire(INT32, "3+", default=-(2**31))
 
 
-@message(versions="0-6", flexible="5+")
-class DescribeGroupsResponse(Message):
+class DescribeGroupsResponse(Message, versions="0-6", flexible="5+"):
     throttle_time_ms: int = wire(INT32, "1+", default=0)
     groups: list[DescribedGroup] = wire(array_of(DescribedGroup))
 

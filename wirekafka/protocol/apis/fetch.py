@@ -27,7 +27,7 @@ from collections.abc import Sized
 
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import (
     INT8,
     INT16,
@@ -43,13 +43,11 @@ from wirekafka.protocol.wire import (
 )
 
 
-@message()
 class ReplicaState(Message):
     replica_id: int = wire(INT32, default=-1)
     replica_epoch: int = wire(INT64, default=-1)
 
 
-@message()
 class FetchPartition(Message):
     partition: int = wire(INT32)
     current_leader_epoch: int = wire(INT32, "9+", default=-1)
@@ -61,22 +59,19 @@ class FetchPartition(Message):
     high_watermark: int = wire(INT64, "18+", tag=1, tagged="18+", default=2**63 - 1)
 
 
-@message()
 class FetchTopic(Message):
     topic: str = wire(STRING, "0-12", default="")
     topic_id: bytes = wire(UUID, "13+", default=NO_TOPIC_ID)
     partitions: list[FetchPartition] = wire(array_of(FetchPartition))
 
 
-@message()
 class ForgottenTopic(Message):
     topic: str = wire(STRING, "7-12", default="")
     topic_id: bytes = wire(UUID, "13+", default=NO_TOPIC_ID)
     partitions: list[int] = wire(array_of(INT32))
 
 
-@message(versions="4-18", flexible="12+")
-class FetchRequest(Message):
+class FetchRequest(Message, versions="4-18", flexible="12+"):
     cluster_id: str | None = wire(NULLABLE_STRING, "12+", tag=0, tagged="12+", default=None)
     replica_id: int = wire(INT32, "0-14", default=-1)
     replica_state: ReplicaState = wire(
@@ -93,31 +88,26 @@ class FetchRequest(Message):
     rack_id: str = wire(STRING, "11+", default="")
 
 
-@message()
 class EpochEndOffset(Message):
     epoch: int = wire(INT32, default=-1)
     end_offset: int = wire(INT64, default=-1)
 
 
-@message()
 class LeaderIdAndEpoch(Message):
     leader_id: int = wire(INT32, default=-1)
     leader_epoch: int = wire(INT32, default=-1)
 
 
-@message()
 class SnapshotId(Message):
     end_offset: int = wire(INT64, default=-1)
     epoch: int = wire(INT32, default=-1)
 
 
-@message()
 class AbortedTransaction(Message):
     producer_id: int = wire(INT64)
     first_offset: int = wire(INT64)
 
 
-@message()
 class PartitionData(Message):
     partition_index: int = wire(INT32)
     error_code: int = wire(INT16)
@@ -136,14 +126,12 @@ class PartitionData(Message):
     records: Sized | None = wire(STORED_RECORDS)
 
 
-@message()
 class FetchableTopicResponse(Message):
     topic: str = wire(STRING, "0-12", default="")
     topic_id: bytes = wire(UUID, "13+", default=NO_TOPIC_ID)
     partitions: list[PartitionData] = wire(array_of(PartitionData))
 
 
-@message()
 class NodeEndpoint(Message):
     node_id: int = wire(INT32)
     host: str = wire(STRING)
@@ -151,8 +139,7 @@ class NodeEndpoint(Message):
     rack: str | None = wire(NULLABLE_STRING, default=None)
 
 
-@message(versions="4-18", flexible="12+")
-class FetchResponse(Message):
+class FetchResponse(Message, versions="4-18", flexible="12+"):
     throttle_time_ms: int = wire(INT32)
     error_code: int = wire(INT16, "7+", default=0)
     session_id: int = wire(INT32, "7+", default=0)

@@ -13,18 +13,16 @@ Source: KIP-699 (many keys), KIP-890, KIP-932 (share groups).
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import INT8, INT16, INT32, NULLABLE_STRING, STRING, array_of
 
 
-@message(versions="0-6", flexible="3+")
-class FindCoordinatorRequest(Message):
+class FindCoordinatorRequest(Message, versions="0-6", flexible="3+"):
     key: str = wire(STRING, "0-3", default="")
     key_type: int = wire(INT8, "1+", default=0)
     coordinator_keys: list[str] = wire(array_of(STRING), "4+", factory=list)
 
 
-@message()
 class Coordinator(Message):
     key: str = wire(STRING)
     node_id: int = wire(INT32)
@@ -34,8 +32,7 @@ class Coordinator(Message):
     error_message: str | None = wire(NULLABLE_STRING)
 
 
-@message(versions="0-6", flexible="3+")
-class FindCoordinatorResponse(Message):
+class FindCoordinatorResponse(Message, versions="0-6", flexible="3+"):
     throttle_time_ms: int = wire(INT32, "1+", default=0)
     error_code: int = wire(INT16, "0-3", default=0)
     error_message: str | None = wire(NULLABLE_STRING, "1-3", default="")

@@ -10,20 +10,18 @@ Source: KIP-345 (static members).
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import INT16, INT32, NULLABLE_STRING, STRING
 
 
-@message(versions="0-4", flexible="4+")
-class HeartbeatRequest(Message):
+class HeartbeatRequest(Message, versions="0-4", flexible="4+"):
     group_id: str = wire(STRING)
     generation_id: int = wire(INT32)
     member_id: str = wire(STRING)
     group_instance_id: str | None = wire(NULLABLE_STRING, "3+", default=None)
 
 
-@message(versions="0-4", flexible="4+")
-class HeartbeatResponse(Message):
+class HeartbeatResponse(Message, versions="0-4", flexible="4+"):
     throttle_time_ms: int = wire(INT32, "1+", default=0)
     error_code: int = wire(INT16)
 

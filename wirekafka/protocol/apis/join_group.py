@@ -16,18 +16,16 @@ KIP-800 (reason), KIP-814 (skip assignment).
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import BOOLEAN, BYTES, INT16, INT32, NULLABLE_STRING, STRING, array_of
 
 
-@message()
 class JoinGroupRequestProtocol(Message):
     name: str = wire(STRING)
     metadata: bytes = wire(BYTES)
 
 
-@message(versions="0-9", flexible="6+")
-class JoinGroupRequest(Message):
+class JoinGroupRequest(Message, versions="0-9", flexible="6+"):
     group_id: str = wire(STRING)
     session_timeout_ms: int = wire(INT32)
     rebalance_timeout_ms: int = wire(INT32, "1+", default=-1)
@@ -38,15 +36,13 @@ class JoinGroupRequest(Message):
     reason: str | None = wire(NULLABLE_STRING, "8+", default=None)
 
 
-@message()
 class JoinGroupResponseMember(Message):
     member_id: str = wire(STRING)
     group_instance_id: str | None = wire(NULLABLE_STRING, "5+", default=None)
     metadata: bytes = wire(BYTES)
 
 
-@message(versions="0-9", flexible="6+")
-class JoinGroupResponse(Message):
+class JoinGroupResponse(Message, versions="0-9", flexible="6+"):
     throttle_time_ms: int = wire(INT32, "2+", default=0)
     error_code: int = wire(INT16)
     generation_id: int = wire(INT32, default=-1)

@@ -11,33 +11,29 @@ Source: KIP-345 (many members), KIP-800 (reason).
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import INT16, INT32, NULLABLE_STRING, STRING, array_of
 
 
-@message()
 class MemberIdentity(Message):
     member_id: str = wire(STRING)
     group_instance_id: str | None = wire(NULLABLE_STRING, default=None)
     reason: str | None = wire(NULLABLE_STRING, "5+", default=None)
 
 
-@message(versions="0-5", flexible="4+")
-class LeaveGroupRequest(Message):
+class LeaveGroupRequest(Message, versions="0-5", flexible="4+"):
     group_id: str = wire(STRING)
     member_id: str = wire(STRING, "0-2", default="")
     members: list[MemberIdentity] = wire(array_of(MemberIdentity), "3+", factory=list)
 
 
-@message()
 class MemberResponse(Message):
     member_id: str = wire(STRING)
     group_instance_id: str | None = wire(NULLABLE_STRING)
     error_code: int = wire(INT16)
 
 
-@message(versions="0-5", flexible="4+")
-class LeaveGroupResponse(Message):
+class LeaveGroupResponse(Message, versions="0-5", flexible="4+"):
     throttle_time_ms: int = wire(INT32, "1+", default=0)
     error_code: int = wire(INT16)
     members: list[MemberResponse] = wire(array_of(MemberResponse), "3+", factory=list)

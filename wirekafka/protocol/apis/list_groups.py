@@ -11,17 +11,15 @@ Source: KIP-518 (state filter), KIP-848 (type filter).
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import INT16, INT32, STRING, array_of
 
 
-@message(versions="0-5", flexible="3+")
-class ListGroupsRequest(Message):
+class ListGroupsRequest(Message, versions="0-5", flexible="3+"):
     states_filter: list[str] = wire(array_of(STRING), "4+", factory=list)
     types_filter: list[str] = wire(array_of(STRING), "5+", factory=list)
 
 
-@message()
 class ListedGroup(Message):
     group_id: str = wire(STRING)
     protocol_type: str = wire(STRING)
@@ -29,8 +27,7 @@ class ListedGroup(Message):
     group_type: str = wire(STRING, "5+", default="")
 
 
-@message(versions="0-5", flexible="3+")
-class ListGroupsResponse(Message):
+class ListGroupsResponse(Message, versions="0-5", flexible="3+"):
     throttle_time_ms: int = wire(INT32, "1+", default=0)
     error_code: int = wire(INT16)
     groups: list[ListedGroup] = wire(array_of(ListedGroup))

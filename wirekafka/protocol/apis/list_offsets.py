@@ -16,32 +16,28 @@ Source: KIP-79 (by timestamp), KIP-207, KIP-405 (local and tiered), KIP-734 (max
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import INT8, INT16, INT32, INT64, STRING, array_of
 
 
-@message()
 class ListOffsetsPartition(Message):
     partition_index: int = wire(INT32)
     current_leader_epoch: int = wire(INT32, "4+", default=-1)
     timestamp: int = wire(INT64)
 
 
-@message()
 class ListOffsetsTopic(Message):
     name: str = wire(STRING)
     partitions: list[ListOffsetsPartition] = wire(array_of(ListOffsetsPartition))
 
 
-@message(versions="1-11", flexible="6+")
-class ListOffsetsRequest(Message):
+class ListOffsetsRequest(Message, versions="1-11", flexible="6+"):
     replica_id: int = wire(INT32)
     isolation_level: int = wire(INT8, "2+", default=0)
     topics: list[ListOffsetsTopic] = wire(array_of(ListOffsetsTopic))
     timeout_ms: int = wire(INT32, "10+", default=0)
 
 
-@message()
 class ListOffsetsPartitionResponse(Message):
     partition_index: int = wire(INT32)
     error_code: int = wire(INT16)
@@ -50,14 +46,12 @@ class ListOffsetsPartitionResponse(Message):
     leader_epoch: int = wire(INT32, "4+", default=-1)
 
 
-@message()
 class ListOffsetsTopicResponse(Message):
     name: str = wire(STRING)
     partitions: list[ListOffsetsPartitionResponse] = wire(array_of(ListOffsetsPartitionResponse))
 
 
-@message(versions="1-11", flexible="6+")
-class ListOffsetsResponse(Message):
+class ListOffsetsResponse(Message, versions="1-11", flexible="6+"):
     throttle_time_ms: int = wire(INT32, "2+", default=0)
     topics: list[ListOffsetsTopicResponse] = wire(array_of(ListOffsetsTopicResponse))
 

@@ -21,7 +21,7 @@ Source: KIP-204, KIP-430 (authorized operations), KIP-516 (topic ids).
 
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import (
     BOOLEAN,
     INT16,
@@ -34,21 +34,18 @@ from wirekafka.protocol.wire import (
 )
 
 
-@message()
 class MetadataRequestTopic(Message):
     topic_id: bytes = wire(UUID, "10+", default=NO_TOPIC_ID)
     name: str | None = wire(NULLABLE_STRING, nullable="10+")
 
 
-@message(versions="0-13", flexible="9+")
-class MetadataRequest(Message):
+class MetadataRequest(Message, versions="0-13", flexible="9+"):
     topics: list[MetadataRequestTopic] | None = wire(nullable_array_of(MetadataRequestTopic), nullable="1+")
     allow_auto_topic_creation: bool = wire(BOOLEAN, "4+", default=True)
     include_cluster_authorized_operations: bool = wire(BOOLEAN, "8-10", default=False)
     include_topic_authorized_operations: bool = wire(BOOLEAN, "8+", default=False)
 
 
-@message()
 class MetadataResponseBroker(Message):
     node_id: int = wire(INT32)
     host: str = wire(STRING)
@@ -56,7 +53,6 @@ class MetadataResponseBroker(Message):
     rack: str | None = wire(NULLABLE_STRING, "1+", default=None)
 
 
-@message()
 class MetadataResponsePartition(Message):
     error_code: int = wire(INT16)
     partition_index: int = wire(INT32)
@@ -67,7 +63,6 @@ class MetadataResponsePartition(Message):
     offline_replicas: list[int] = wire(array_of(INT32), "5+", factory=list)
 
 
-@message()
 class MetadataResponseTopic(Message):
     error_code: int = wire(INT16)
     name: str | None = wire(NULLABLE_STRING, nullable="12+")
@@ -77,8 +72,7 @@ class MetadataResponseTopic(Message):
     topic_authorized_operations: int = wire(INT32, "8+", default=-(2**31))
 
 
-@message(versions="0-13", flexible="9+")
-class MetadataResponse(Message):
+class MetadataResponse(Message, versions="0-13", flexible="9+"):
     throttle_time_ms: int = wire(INT32, "3+", default=0)
     brokers: list[MetadataResponseBroker] = wire(array_of(MetadataResponseBroker))
     cluster_id: str | None = wire(NULLABLE_STRING, "2+", default=None)

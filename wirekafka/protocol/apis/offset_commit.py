@@ -15,11 +15,10 @@ Source: KIP-320 (leader epoch), KIP-345 (static members), KIP-848 (member epochs
 
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import INT16, INT32, INT64, NULLABLE_STRING, STRING, UUID, array_of
 
 
-@message()
 class OffsetCommitRequestPartition(Message):
     partition_index: int = wire(INT32)
     committed_offset: int = wire(INT64)
@@ -27,15 +26,13 @@ class OffsetCommitRequestPartition(Message):
     committed_metadata: str | None = wire(NULLABLE_STRING)
 
 
-@message()
 class OffsetCommitRequestTopic(Message):
     name: str = wire(STRING, "0-9", default="")
     topic_id: bytes = wire(UUID, "10+", default=NO_TOPIC_ID)
     partitions: list[OffsetCommitRequestPartition] = wire(array_of(OffsetCommitRequestPartition))
 
 
-@message(versions="2-10", flexible="8+")
-class OffsetCommitRequest(Message):
+class OffsetCommitRequest(Message, versions="2-10", flexible="8+"):
     group_id: str = wire(STRING)
     generation_id_or_member_epoch: int = wire(INT32, default=-1)
     member_id: str = wire(STRING)
@@ -44,21 +41,18 @@ class OffsetCommitRequest(Message):
     topics: list[OffsetCommitRequestTopic] = wire(array_of(OffsetCommitRequestTopic))
 
 
-@message()
 class OffsetCommitResponsePartition(Message):
     partition_index: int = wire(INT32)
     error_code: int = wire(INT16)
 
 
-@message()
 class OffsetCommitResponseTopic(Message):
     name: str = wire(STRING, "0-9", default="")
     topic_id: bytes = wire(UUID, "10+", default=NO_TOPIC_ID)
     partitions: list[OffsetCommitResponsePartition] = wire(array_of(OffsetCommitResponsePartition))
 
 
-@message(versions="2-10", flexible="8+")
-class OffsetCommitResponse(Message):
+class OffsetCommitResponse(Message, versions="2-10", flexible="8+"):
     throttle_time_ms: int = wire(INT32, "3+", default=0)
     topics: list[OffsetCommitResponseTopic] = wire(array_of(OffsetCommitResponseTopic))
 

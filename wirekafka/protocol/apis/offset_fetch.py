@@ -17,7 +17,7 @@ Source: KIP-447 (stable offsets), KIP-709 (many groups), KIP-848 (member epochs)
 
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import (
     BOOLEAN,
     INT16,
@@ -31,20 +31,17 @@ from wirekafka.protocol.wire import (
 )
 
 
-@message()
 class OffsetFetchRequestTopic(Message):
     name: str = wire(STRING)
     partition_indexes: list[int] = wire(array_of(INT32))
 
 
-@message()
 class OffsetFetchRequestTopics(Message):
     name: str = wire(STRING, "8-9", default="")
     topic_id: bytes = wire(UUID, "10+", default=NO_TOPIC_ID)
     partition_indexes: list[int] = wire(array_of(INT32))
 
 
-@message()
 class OffsetFetchRequestGroup(Message):
     group_id: str = wire(STRING)
     member_id: str | None = wire(NULLABLE_STRING, "9+", default=None)
@@ -52,8 +49,7 @@ class OffsetFetchRequestGroup(Message):
     topics: list[OffsetFetchRequestTopics] | None = wire(nullable_array_of(OffsetFetchRequestTopics))
 
 
-@message(versions="1-10", flexible="6+")
-class OffsetFetchRequest(Message):
+class OffsetFetchRequest(Message, versions="1-10", flexible="6+"):
     group_id: str = wire(STRING, "0-7", default="")
     topics: list[OffsetFetchRequestTopic] | None = wire(
         nullable_array_of(OffsetFetchRequestTopic), "0-7", nullable="2-7", factory=list
@@ -62,7 +58,6 @@ class OffsetFetchRequest(Message):
     require_stable: bool = wire(BOOLEAN, "7+", default=False)
 
 
-@message()
 class OffsetFetchResponsePartition(Message):
     partition_index: int = wire(INT32)
     committed_offset: int = wire(INT64)
@@ -71,13 +66,11 @@ class OffsetFetchResponsePartition(Message):
     error_code: int = wire(INT16)
 
 
-@message()
 class OffsetFetchResponseTopic(Message):
     name: str = wire(STRING)
     partitions: list[OffsetFetchResponsePartition] = wire(array_of(OffsetFetchResponsePartition))
 
 
-@message()
 class OffsetFetchResponsePartitions(Message):
     partition_index: int = wire(INT32)
     committed_offset: int = wire(INT64)
@@ -86,22 +79,19 @@ class OffsetFetchResponsePartitions(Message):
     error_code: int = wire(INT16)
 
 
-@message()
 class OffsetFetchResponseTopics(Message):
     name: str = wire(STRING, "8-9", default="")
     topic_id: bytes = wire(UUID, "10+", default=NO_TOPIC_ID)
     partitions: list[OffsetFetchResponsePartitions] = wire(array_of(OffsetFetchResponsePartitions))
 
 
-@message()
 class OffsetFetchResponseGroup(Message):
     group_id: str = wire(STRING)
     topics: list[OffsetFetchResponseTopics] = wire(array_of(OffsetFetchResponseTopics))
     error_code: int = wire(INT16, default=0)
 
 
-@message(versions="1-10", flexible="6+")
-class OffsetFetchResponse(Message):
+class OffsetFetchResponse(Message, versions="1-10", flexible="6+"):
     throttle_time_ms: int = wire(INT32, "3+", default=0)
     topics: list[OffsetFetchResponseTopic] = wire(array_of(OffsetFetchResponseTopic), "0-7", factory=list)
     error_code: int = wire(INT16, "2-7", default=0)

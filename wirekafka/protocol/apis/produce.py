@@ -19,7 +19,7 @@ Source: KIP-98 (v2 batches), KIP-467 (record errors), KIP-516 (topic ids), KIP-9
 
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import (
     INT16,
     INT32,
@@ -33,40 +33,34 @@ from wirekafka.protocol.wire import (
 )
 
 
-@message()
 class PartitionProduceData(Message):
     index: int = wire(INT32)
     records: memoryview | None = wire(RECORDS)
 
 
-@message()
 class TopicProduceData(Message):
     name: str = wire(STRING, "0-12", default="")
     topic_id: bytes = wire(UUID, "13+", default=NO_TOPIC_ID)
     partition_data: list[PartitionProduceData] = wire(array_of(PartitionProduceData))
 
 
-@message(versions="3-13", flexible="9+")
-class ProduceRequest(Message):
+class ProduceRequest(Message, versions="3-13", flexible="9+"):
     transactional_id: str | None = wire(NULLABLE_STRING, default=None)
     acks: int = wire(INT16)
     timeout_ms: int = wire(INT32)
     topic_data: list[TopicProduceData] = wire(array_of(TopicProduceData))
 
 
-@message()
 class BatchIndexAndErrorMessage(Message):
     batch_index: int = wire(INT32)
     batch_index_error_message: str | None = wire(NULLABLE_STRING, default=None)
 
 
-@message()
 class LeaderIdAndEpoch(Message):
     leader_id: int = wire(INT32, default=-1)
     leader_epoch: int = wire(INT32, default=-1)
 
 
-@message()
 class PartitionProduceResponse(Message):
     index: int = wire(INT32)
     error_code: int = wire(INT16)
@@ -82,14 +76,12 @@ class PartitionProduceResponse(Message):
     )
 
 
-@message()
 class TopicProduceResponse(Message):
     name: str = wire(STRING, "0-12", default="")
     topic_id: bytes = wire(UUID, "13+", default=NO_TOPIC_ID)
     partition_responses: list[PartitionProduceResponse] = wire(array_of(PartitionProduceResponse))
 
 
-@message()
 class NodeEndpoint(Message):
     node_id: int = wire(INT32)
     host: str = wire(STRING)
@@ -97,8 +89,7 @@ class NodeEndpoint(Message):
     rack: str | None = wire(NULLABLE_STRING, default=None)
 
 
-@message(versions="3-13", flexible="9+")
-class ProduceResponse(Message):
+class ProduceResponse(Message, versions="3-13", flexible="9+"):
     responses: list[TopicProduceResponse] = wire(array_of(TopicProduceResponse))
     throttle_time_ms: int = wire(INT32, default=0)
     node_endpoints: list[NodeEndpoint] = wire(

@@ -11,18 +11,16 @@ Source: KIP-345 (static members), KIP-559 (protocol type).
 """
 
 from wirekafka.protocol.api import Api
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import BYTES, INT16, INT32, NULLABLE_STRING, STRING, array_of
 
 
-@message()
 class SyncGroupRequestAssignment(Message):
     member_id: str = wire(STRING)
     assignment: bytes = wire(BYTES)
 
 
-@message(versions="0-5", flexible="4+")
-class SyncGroupRequest(Message):
+class SyncGroupRequest(Message, versions="0-5", flexible="4+"):
     group_id: str = wire(STRING)
     generation_id: int = wire(INT32)
     member_id: str = wire(STRING)
@@ -32,8 +30,7 @@ class SyncGroupRequest(Message):
     assignments: list[SyncGroupRequestAssignment] = wire(array_of(SyncGroupRequestAssignment))
 
 
-@message(versions="0-5", flexible="4+")
-class SyncGroupResponse(Message):
+class SyncGroupResponse(Message, versions="0-5", flexible="4+"):
     throttle_time_ms: int = wire(INT32, "1+", default=0)
     error_code: int = wire(INT16)
     protocol_type: str | None = wire(NULLABLE_STRING, "5+", default=None)

@@ -5,7 +5,7 @@ A record is a frame version (varint 0 or 1), the record's key and version (varin
 Source: Kafka's KRaft metadata record definitions (KIP-631).
 """
 
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import (
     INT8,
     INT16,
@@ -19,20 +19,17 @@ from wirekafka.protocol.wire import (
 )
 
 
-@message(versions="0", flexible="0+")
-class FeatureLevelRecord(Message):
+class FeatureLevelRecord(Message, versions="0", flexible="0+"):
     name: str = wire(STRING)
     feature_level: int = wire(INT16)
 
 
-@message(versions="0", flexible="0+")
-class TopicRecord(Message):
+class TopicRecord(Message, versions="0", flexible="0+"):
     name: str = wire(STRING)
     topic_id: bytes = wire(UUID)
 
 
-@message(versions="0-2", flexible="0+")
-class PartitionRecord(Message):
+class PartitionRecord(Message, versions="0-2", flexible="0+"):
     partition_id: int = wire(INT32, default=-1)
     topic_id: bytes = wire(UUID)
     replicas: list[int] = wire(array_of(INT32))
@@ -50,21 +47,18 @@ class PartitionRecord(Message):
     last_known_elr: list[int] | None = wire(nullable_array_of(INT32), "2+", tag=2, tagged="2+", default=None)
 
 
-@message(versions="0", flexible="0+")
-class ConfigRecord(Message):
+class ConfigRecord(Message, versions="0", flexible="0+"):
     resource_type: int = wire(INT8)
     resource_name: str = wire(STRING)
     name: str = wire(STRING)
     value: str | None = wire(NULLABLE_STRING)
 
 
-@message(versions="0", flexible="0+")
-class RemoveTopicRecord(Message):
+class RemoveTopicRecord(Message, versions="0", flexible="0+"):
     topic_id: bytes = wire(UUID)
 
 
-@message(versions="0", flexible="0+")
-class ProducerIdsRecord(Message):
+class ProducerIdsRecord(Message, versions="0", flexible="0+"):
     broker_id: int = wire(INT32)
     broker_epoch: int = wire(INT64, default=-1)
     next_producer_id: int = wire(INT64)

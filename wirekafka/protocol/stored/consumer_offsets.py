@@ -7,33 +7,29 @@ Source: Kafka's coordinator record definitions; KIP-848 keeps these beside its o
 """
 
 from wirekafka.ids import NO_TOPIC_ID
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import BYTES, INT32, INT64, NULLABLE_STRING, STRING, UUID, array_of
 
 
-@message(versions="0")
-class LegacyOffsetCommitKey(Message):
+class LegacyOffsetCommitKey(Message, versions="0"):
     group: str = wire(STRING)
     topic: str = wire(STRING)
     partition: int = wire(INT32)
 
 
-@message(versions="0")
-class LegacyOffsetCommitValue(Message):
+class LegacyOffsetCommitValue(Message, versions="0"):
     offset: int = wire(INT64)
     metadata: str = wire(STRING)
     commit_timestamp: int = wire(INT64)
 
 
-@message(versions="0")
-class OffsetCommitKey(Message):
+class OffsetCommitKey(Message, versions="0"):
     group: str = wire(STRING)
     topic: str = wire(STRING)
     partition: int = wire(INT32)
 
 
-@message(versions="0-4", flexible="4+")
-class OffsetCommitValue(Message):
+class OffsetCommitValue(Message, versions="0-4", flexible="4+"):
     offset: int = wire(INT64)
     leader_epoch: int = wire(INT32, "3+", default=-1)
     metadata: str = wire(STRING)
@@ -42,12 +38,10 @@ class OffsetCommitValue(Message):
     topic_id: bytes = wire(UUID, "4+", tag=0, tagged="4+", default=NO_TOPIC_ID)
 
 
-@message(versions="0")
-class GroupMetadataKey(Message):
+class GroupMetadataKey(Message, versions="0"):
     group: str = wire(STRING)
 
 
-@message()
 class MemberMetadata(Message):
     member_id: str = wire(STRING)
     group_instance_id: str | None = wire(NULLABLE_STRING, "3+", default=None)
@@ -59,8 +53,7 @@ class MemberMetadata(Message):
     assignment: bytes = wire(BYTES)
 
 
-@message(versions="0-4", flexible="4+")
-class GroupMetadataValue(Message):
+class GroupMetadataValue(Message, versions="0-4", flexible="4+"):
     protocol_type: str = wire(STRING)
     generation: int = wire(INT32)
     protocol: str | None = wire(NULLABLE_STRING)

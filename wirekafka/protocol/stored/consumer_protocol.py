@@ -6,18 +6,16 @@ The broker passes them on unread; DescribeGroups readers and the tests read them
 Source: KIP-429 (owned partitions), KIP-792 (generation), KIP-881 (rack).
 """
 
-from wirekafka.protocol.message import Message, message, wire
+from wirekafka.protocol.message import Message, wire
 from wirekafka.protocol.wire import INT32, NULLABLE_BYTES, NULLABLE_STRING, STRING, array_of
 
 
-@message()
 class OwnedPartitions(Message):
     topic: str = wire(STRING)
     partitions: list[int] = wire(array_of(INT32))
 
 
-@message(versions="0-3")
-class ConsumerProtocolSubscription(Message):
+class ConsumerProtocolSubscription(Message, versions="0-3"):
     topics: list[str] = wire(array_of(STRING))
     user_data: bytes | None = wire(NULLABLE_BYTES, default=None)
     owned_partitions: list[OwnedPartitions] = wire(array_of(OwnedPartitions), "1+", factory=list)
@@ -25,13 +23,11 @@ class ConsumerProtocolSubscription(Message):
     rack_id: str | None = wire(NULLABLE_STRING, "3+", default=None)
 
 
-@message()
 class AssignedPartitions(Message):
     topic: str = wire(STRING)
     partitions: list[int] = wire(array_of(INT32))
 
 
-@message(versions="0-3")
-class ConsumerProtocolAssignment(Message):
+class ConsumerProtocolAssignment(Message, versions="0-3"):
     assigned_partitions: list[AssignedPartitions] = wire(array_of(AssignedPartitions))
     user_data: bytes | None = wire(NULLABLE_BYTES, default=None)
