@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 WIREKAFKA_COMMAND = f"{sys.executable} -m wirekafka serve --listen 127.0.0.1:{{port}} --data-dir {{data}}"
-START_SECONDS = 30.0
+START_SECONDS = 60.0
 
 
 def _free_port() -> int:

@@ -47,7 +47,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("compat_tests")
     group.addoption("--bootstrap", metavar="HOST:PORT", help="the broker to test; default: wirekafka")
     group.addoption("--serve-command", help="how to start a broker that can be restarted: {port}, {data}")
-    group.addoption("--session-timeout-ms", type=int, default=1000, help="members' session time-out")
+    group.addoption(
+        "--session-timeout-ms", type=int, default=1000, help="the session time-out that stories wait for"
+    )
     group.addoption("--compat-table", action="store_true", help="print the table of stories and clients")
 
 
@@ -209,30 +211,29 @@ def close_at_end() -> Iterator[Callable[[C], C]]:
 
 
 @pytest.fixture
-def open_consumer(
-    request: pytest.FixtureRequest, client: Client, close_at_end: Callable[[Consumer], Consumer]
-) -> OpenConsumer:
+def open_consumer(client: Client, close_at_end: Callable[[Consumer], Consumer]) -> OpenConsumer:
     """Open consumers of the client under test; keyword arguments are those of ConsumerSettings."""
-    session_timeout_ms: int = request.config.getoption("--session-timeout-ms")
 
     def open_one(**settings: Any) -> Consumer:
-        return close_at_end(
-            client.consumer(ConsumerSettings(session_timeout_ms=session_timeout_ms, **settings))
-        )
+        return close_at_end(client.consumer(ConsumerSettings(**settings)))
 
     return open_one
 
 
 @pytest.fixture
 def open_mortal_consumer(
-    request: pytest.FixtureRequest, client: Client, close_at_end: Callable[[MortalConsumer], MortalConsumer]
+    client: Client, close_at_end: Callable[[MortalConsumer], MortalConsumer]
 ) -> OpenMortalConsumer:
     """Open consumers that can be killed."""
-    session_timeout_ms: int = request.config.getoption("--session-timeout-ms")
 
     def open_one(**settings: Any) -> MortalConsumer:
-        return close_at_end(
-            client.mortal_consumer(ConsumerSettings(session_timeout_ms=session_timeout_ms, **settings))
-        )
+        return close_at_end(client.mortal_consumer(ConsumerSettings(**settings)))
 
     return open_one
+
+
+@pytest.fixture
+def short_session_ms(request: pytest.FixtureRequest) -> int:
+    """Give the session time-out for stories that wait for one to pass."""
+    timeout_ms: int = request.config.getoption("--session-timeout-ms")
+    return timeout_ms

@@ -95,14 +95,14 @@ class ConsumerSettings:
     group: str | None = None
     reset: Literal["earliest", "latest"] = "earliest"
     assignor: str = "range"
-    session_timeout_ms: int = 1000
+    session_timeout_ms: int = 10_000
     auto_commit: bool = False
     fetch_wait_ms: int = 100
 
     @property
     def heartbeat_interval_ms(self) -> int:
-        """Give the heartbeat interval, a fifth of the session time-out."""
-        return max(self.session_timeout_ms // 5, 1)
+        """Give the heartbeat interval: short, since by heartbeats a member learns of a rebalance."""
+        return min(self.session_timeout_ms // 4, 200)
 
 
 @dataclass(frozen=True, slots=True)

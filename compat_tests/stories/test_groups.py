@@ -81,11 +81,12 @@ def test_dead_member_is_replaced(
     group: str,
     open_consumer: OpenConsumer,
     open_mortal_consumer: OpenMortalConsumer,
+    short_session_ms: int,
 ) -> None:
     """When a member dies without leaving, the other takes over after the session time-out."""
     topic = make_topic(partition_count=4)
-    stays = open_consumer(group=group)
-    dies = open_mortal_consumer(group=group)
+    stays = open_consumer(group=group, session_timeout_ms=short_session_ms)
+    dies = open_mortal_consumer(group=group, session_timeout_ms=short_session_ms)
     stays.subscribe([topic])
     dies.subscribe([topic])
     poll_until([stays, dies], lambda: sizes([stays, dies]) == [2, 2])

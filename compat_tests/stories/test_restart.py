@@ -16,8 +16,6 @@ from compat_tests.clients.adapter import Capability, Client, ConsumerSettings, R
 from compat_tests.stories.waiting import eventually, partitions_of, poll_until, read, values
 
 ENDINGS = [pytest.param(signal.SIGTERM, id="SIGTERM"), pytest.param(signal.SIGKILL, id="SIGKILL")]
-# This broker has its own defaults, whose shortest session is 6 s.
-SESSION_TIMEOUT_MS = 6000
 
 
 @pytest.fixture
@@ -56,7 +54,7 @@ def test_group_resumes_after_restart(
     client: Client, topic: str, group: str, restartable_broker: RestartableBroker, ending: signal.Signals
 ) -> None:
     """A group's commit survives the restart, and its next member goes on from there."""
-    settings = ConsumerSettings(group=group, session_timeout_ms=SESSION_TIMEOUT_MS, auto_commit=True)
+    settings = ConsumerSettings(group=group, auto_commit=True)
     client.produce(topic, [Record(b"old")], partition=0)
     with closing(client.consumer(settings)) as consumer:
         consumer.subscribe([topic])
@@ -75,7 +73,7 @@ def test_member_lives_through_a_restart(
     client: Client, topic: str, group: str, restartable_broker: RestartableBroker, ending: signal.Signals
 ) -> None:
     """A member that was there before the restart reconnects and goes on reading."""
-    settings = ConsumerSettings(group=group, session_timeout_ms=SESSION_TIMEOUT_MS)
+    settings = ConsumerSettings(group=group)
     client.produce(topic, [Record(b"before")], partition=0)
     with closing(client.consumer(settings)) as consumer:
         consumer.subscribe([topic])

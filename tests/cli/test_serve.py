@@ -1,5 +1,6 @@
 """Tests of cli/serve.py: refusals in this process, life and death of real ones."""
 
+import logging
 import os
 import re
 import signal
@@ -29,6 +30,15 @@ from wirekafka.protocol.apis.metadata import MetadataRequest
 from wirekafka.testing import running_broker
 
 STOP_SECONDS = 5
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before() -> Iterator[None]:
+    """`serve` sends the package's log to standard error for good; other tests want it as it was."""
+    logger = logging.getLogger("wirekafka")
+    before = (logger.handlers[:], logger.level, logger.propagate)
+    yield
+    logger.handlers[:], logger.level, logger.propagate = before
 
 
 def refused(*arguments: str | Path) -> Result:

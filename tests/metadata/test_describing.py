@@ -23,7 +23,7 @@ def describe(cluster, *resources, synonyms=True, documentation=False):
 
 def configs_of(cluster, kind, name, keys=None, **flags):
     (result,) = describe(cluster, (kind, name, keys), **flags)
-    assert (result.error_code, result.error_message) == (ErrorCode.NONE, None)
+    assert (result.error_code, result.error_message) == (ErrorCode.NONE, "")
     assert (result.resource_type, result.resource_name) == (kind, name)
     return {config.name: config for config in result.configs}
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.storage.support import FaultyFiles, Store
-from wirekafka.storage import Files
+from tests.storage.support import FaultyFiles, Store, UnsyncedFiles
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ def faulty_files() -> FaultyFiles:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """A data folder with one partition."""
-    store = Store(tmp_path / "data", Files())
+    store = Store(tmp_path / "data", UnsyncedFiles())
     yield store
     if store.directory is not None:
         store.directory.close(clean=False)

@@ -14,7 +14,20 @@ TOPIC_ID = bytes(range(16))
 NOW_MS = 1_000_000
 
 
-class FaultyFiles(Files):
+class UnsyncedFiles(Files):
+    """Syncs nothing: a kill of the process loses nothing of it, and tests do not wait for a disk."""
+
+    def fdatasync(self, fd: int) -> None:
+        return
+
+    def sync_filesystem(self, path: str) -> None:
+        return
+
+    def sync_folder(self, path: str) -> None:
+        return
+
+
+class FaultyFiles(UnsyncedFiles):
     """Counts its calls, and fails the `fail_at`th; a failing write may leave half of the data."""
 
     def __init__(self) -> None:
@@ -38,7 +51,7 @@ class FaultyFiles(Files):
 
 
 def _faulty(name: str) -> Callable[..., Any]:
-    real = getattr(Files, name)
+    real = getattr(UnsyncedFiles, name)
 
     def call(self: FaultyFiles, *arguments: Any, **named: Any) -> Any:
         if self.fails(name):

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from tests.storage.support import NOW_MS, TOPIC_PARTITION, simple_batch
-from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
 from wirekafka.protocol.records import Codec, Record, RecordBatch, build_batch
 from wirekafka.storage.config import LogConfig
-from wirekafka.storage.validation import InvalidRecords, Origin, validate
+from wirekafka.storage.validation import Origin, validate
 
 LAST_OFFSET_DELTA, RECORD_COUNT, BASE_OFFSET, LENGTH, MAGIC, ATTRIBUTES = 23, 57, 0, 8, 16, 21
 

@@ -23,8 +23,11 @@ from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import Partitions
 from wirekafka.broker.producer_ids import ProducerIds
 from wirekafka.metadata import MetadataImage, MetadataMachine
+from wirekafka.observability import get_logger
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import LogConfig, LogDirectory
+
+logger = get_logger("broker")
 
 _METADATA_LEADER_EPOCH = 1
 _LARGEST_SESSION_ID = 2**31 - 1
@@ -47,11 +50,11 @@ class Broker:
             directory,
             machine.image,
             log_config=lambda topic: self._log_config(machine, topic),
-            now_ms=self.clock.now_ms,
+            now_ms=self.clock.wall_ms,
         )
         self.coordination = Coordination(config.settings, self.clock, self.alarms)
         log = directory.open_log(
-            METADATA_PARTITION, METADATA_TOPIC_ID, LogConfig(), now_ms=self.clock.now_ms()
+            METADATA_PARTITION, METADATA_TOPIC_ID, LogConfig(), now_ms=self.clock.wall_ms()
         )
         self.cluster = Cluster(
             machine,
@@ -92,6 +95,8 @@ async def open_broker(config: BrokerConfig) -> AsyncIterator[Broker]:
     try:
         broker = Broker(config, directory)
         broker.cluster.load()
+        for notice in directory.notices:
+            logger.warning("%s", notice)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(broker.alarms.run)
             yield broker

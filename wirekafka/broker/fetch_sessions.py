@@ -100,9 +100,7 @@ class FetchSessions:
         )
         if request.session_epoch in (FIRST_EPOCH, NO_SESSION_EPOCH):
             self._sessions.pop(request.session_id, None)
-            return FetchPlan(
-                _fresh(asked), by_topic_id, wants_session=request.session_epoch == FIRST_EPOCH
-            )
+            return FetchPlan(_fresh(asked), by_topic_id, wants_session=request.session_epoch == FIRST_EPOCH)
         session = self._find(request, by_topic_id)
         for key, wanted in asked.items():
             if key in session.partitions:

@@ -19,6 +19,7 @@ from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import FileSlice
 
 _UNKNOWN_OFFSET = -1
+_NOT_FOUND = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 Found = Partition | KafkaError
 """A partition to read, or why there is none."""
 
@@ -82,7 +83,8 @@ def _read_one(
     """Read one partition; the first that has anything gives a whole batch whatever the limits."""
     if isinstance(found, KafkaError):
         data = failed_fetch(wanted.partition, found.code)
-        data.aborted_transactions = []  # as Kafka has it for what was not found, and null for a failed read
+        if found.code in _NOT_FOUND:
+            data.aborted_transactions = []  # as Kafka has it, where a failed read has null
         return data
     try:
         found.check_leader_epoch(wanted.current_leader_epoch)

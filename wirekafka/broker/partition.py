@@ -88,7 +88,9 @@ class Partition:
             )
         if is_transactional(records):  # without a transaction coordinator no transaction is ever open
             raise KafkaError(
-                ErrorCode.TRANSACTION_ABORTABLE if transaction_abortable_known else ErrorCode.INVALID_TXN_STATE,
+                ErrorCode.TRANSACTION_ABORTABLE
+                if transaction_abortable_known
+                else ErrorCode.INVALID_TXN_STATE,
                 f"{self.topic_partition} is in no transaction: wirekafka does not serve transactions yet.",
             )
         return self.append(records, now_ms=now_ms)

@@ -56,6 +56,7 @@ def _refuse_commit(request: OffsetCommitRequest, error: KafkaError) -> OffsetCom
 
 @handles(OFFSET_COMMIT, refusal=_refuse_commit)
 async def offset_commit(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommitResponse:
+    request.topics = [topic for topic in request.topics if topic.partitions]
     for topic in request.topics:
         if context.version >= _TOPIC_IDS_SINCE:
             topic.name = _name_of(topic.topic_id, context)

@@ -39,8 +39,7 @@ def _refuse(request: MetadataRequest, error: KafkaError) -> MetadataResponse:
 
 @handles(METADATA, refusal=_refuse)
 async def metadata(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
-    if context.version < _TOPIC_IDS_SINCE:
-        _check_names_only(request, context.version)
+    _check_topics(request, context.version)
     topics = await _topics(request, context)
     if request.include_topic_authorized_operations:
         for topic in topics:
@@ -61,11 +60,13 @@ async def metadata(request: MetadataRequest, context: RequestContext) -> Metadat
     return response
 
 
-def _check_names_only(request: MetadataRequest, version: int) -> None:
+def _check_topics(request: MetadataRequest, version: int) -> None:
+    """A topic is asked for by name, or from v12 on by id; Kafka fails at neither without saying why."""
+    by_id = version >= _TOPIC_IDS_SINCE
     for topic in request.topics or ():
-        if topic.name is None:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Metadata v{version} asks for topics by name.")
-        if topic.topic_id != NO_TOPIC_ID:
+        if topic.name is None and (not by_id or topic.topic_id == NO_TOPIC_ID):
+            raise KafkaError(ErrorCode.INVALID_REQUEST, "A topic without a name or an id was asked for.")
+        if topic.topic_id != NO_TOPIC_ID and not by_id:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Metadata v{version} knows no topic ids.")
 
 

@@ -34,7 +34,15 @@ from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 _READ_COMMITTED = 1
 _LATEST, _EARLIEST, _MAX_TIMESTAMP = -1, -2, -3
 _EARLIEST_LOCAL, _LATEST_TIERED, _EARLIEST_PENDING_UPLOAD = -4, -5, -6
-_SINCE = {_MAX_TIMESTAMP: 7, _EARLIEST_LOCAL: 8, _LATEST_TIERED: 9, _EARLIEST_PENDING_UPLOAD: 11}
+_SINCE = {
+    _LATEST: 1,
+    _EARLIEST: 1,
+    _MAX_TIMESTAMP: 7,
+    _EARLIEST_LOCAL: 8,
+    _LATEST_TIERED: 9,
+    _EARLIEST_PENDING_UPLOAD: 11,
+}
+_NO_VERSION = 2**15
 
 
 def _refuse_list(request: ListOffsetsRequest, error: KafkaError) -> ListOffsetsResponse:
@@ -55,9 +63,7 @@ async def list_offsets(request: ListOffsetsRequest, context: RequestContext) -> 
     twice = {name_and_index for name_and_index, times in asked.items() if times > 1}
     return ListOffsetsResponse(
         topics=[
-            _list_topic(topic, context, committed_only, twice)
-            for topic in request.topics
-            if topic.partitions
+            _list_topic(topic, context, committed_only, twice) for topic in request.topics if topic.partitions
         ]
     )
 
@@ -89,10 +95,10 @@ def _list_topic(
 def _list_one(
     topic: str, wanted: ListOffsetsPartition, context: RequestContext, committed_only: bool
 ) -> ListedOffset:
-    if context.version < _SINCE.get(wanted.timestamp, 0):
+    if wanted.timestamp < 0 and context.version < _SINCE.get(wanted.timestamp, _NO_VERSION):
         raise KafkaError(
             ErrorCode.UNSUPPORTED_VERSION,
-            f"Timestamp {wanted.timestamp} has a meaning since ListOffsets v{_SINCE[wanted.timestamp]}.",
+            f"Timestamp {wanted.timestamp} has no meaning in ListOffsets v{context.version}.",
         )
     partition: Partition = context.broker.partitions.find(topic, wanted.partition_index)
     partition.check_leader_epoch(wanted.current_leader_epoch)

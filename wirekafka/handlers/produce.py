@@ -45,7 +45,7 @@ def _refuse(request: ProduceRequest, error: KafkaError) -> ProduceResponse:
 @handles(PRODUCE, refusal=_refuse)
 async def produce(request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
     _check_transactional_id(request)
-    now_ms = context.broker.clock.now_ms()
+    now_ms = context.broker.clock.wall_ms()
     response = ProduceResponse(
         responses=[
             _produce_to_topic(topic, request, context, now_ms)
@@ -79,7 +79,8 @@ def _produce_to_topic(
     except KafkaError as error:
         return _topic_response(topic, [_refused(data.index, error) for data in topic.partition_data])
     return _topic_response(
-        topic, [_produce_to_partition(name, data, request.acks, context, now_ms) for data in topic.partition_data]
+        topic,
+        [_produce_to_partition(name, data, request.acks, context, now_ms) for data in topic.partition_data],
     )
 
 

@@ -77,7 +77,7 @@ def _describe(
     wanted = set(resource.configuration_keys or (entry.definition.name for entry in entries))
     return DescribeConfigsResult(
         error_code=ErrorCode.NONE,
-        error_message=None,
+        error_message="",
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
         configs=[_told(entry, request) for entry in entries if entry.definition.name in wanted],

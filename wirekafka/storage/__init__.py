@@ -5,14 +5,13 @@ from wirekafka.storage.directory import DataDirectoryInUse, LogDirectory
 from wirekafka.storage.files import Files, FileSlice
 from wirekafka.storage.log import Appended, PartitionLog
 from wirekafka.storage.timestamps import TimestampOffset
-from wirekafka.storage.validation import InvalidRecords, Origin
+from wirekafka.storage.validation import Origin
 
 __all__ = [
     "Appended",
     "DataDirectoryInUse",
     "FileSlice",
     "Files",
-    "InvalidRecords",
     "LogConfig",
     "LogDirectory",
     "Origin",

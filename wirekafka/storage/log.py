@@ -36,7 +36,7 @@ _PRODUCER_EXPIRY_INTERVAL_MS = 10 * 60 * 1000
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """Where a batch went. `log_append_time_ms` is -1 unless the topic says LogAppendTime."""
+    """Where a batch went. `log_append_time_ms` is -1 unless stamped by the broker, or a duplicate's."""
 
     base_offset: int
     last_offset: int
@@ -165,10 +165,9 @@ class PartitionLog:
             raise self._storage_error("could not be appended to", error) from error
 
     def _already_appended(self, repeated: AppendedBatch) -> Appended:
-        stamped = self.config.message_timestamp_type == LOG_APPEND_TIME
-        append_time_ms = repeated.timestamp_ms if stamped else _NO_LOG_APPEND_TIME
+        # As in Kafka the time is told whatever its type: that of the batch which was kept.
         return Appended(
-            repeated.base_offset, repeated.last_offset, append_time_ms, self.log_start_offset, True
+            repeated.base_offset, repeated.last_offset, repeated.timestamp_ms, self.log_start_offset, True
         )
 
     def _expire_producers(self, now_ms: int) -> None:

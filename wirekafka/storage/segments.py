@@ -64,8 +64,8 @@ class Segments:
     def remove_before(self, offset: int) -> None:
         """Delete the segments that end at or before an offset, the oldest first: no hole is left, ever."""
         while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
-            self._segments[0].delete()
-            del self._segments[0]
+            # Out of the list before its files go, for a flush that runs in another thread.
+            self._segments.pop(0).delete()
 
     def release(self) -> None:
         """Let go of all files."""

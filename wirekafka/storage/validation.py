@@ -10,7 +10,7 @@ import enum
 import struct
 
 from wirekafka.ids import TopicPartition
-from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
 from wirekafka.protocol.records import Codec, RecordBatch, decode_records
 from wirekafka.protocol.records.batch import HEADER_BYTES, LENGTH_PREFIX_BYTES, MAGIC_V2, NO_PRODUCER_ID
 from wirekafka.storage.config import LOG_APPEND_TIME, LogConfig
@@ -34,14 +34,6 @@ class Origin(enum.Enum):
     """A producer: everything is checked."""
     COORDINATOR = "coordinator"
     """The broker itself: control batches, and producer ids without sequences, are allowed."""
-
-
-class InvalidRecords(KafkaError):
-    """A refused batch, with what is wrong with single records of it, by index in the batch."""
-
-    def __init__(self, code: ErrorCode, message: str, record_errors: list[tuple[int, str]]) -> None:
-        super().__init__(code, message)
-        self.record_errors = record_errors
 
 
 def validate(
