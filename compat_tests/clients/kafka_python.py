@@ -80,11 +80,10 @@ class KafkaPythonConsumer:
             self.seek((topic, partition), start)
 
     def subscribe(self, topics: Sequence[str]) -> None:
-        # kafka-python 3.0.12 may assign before it has the topic's metadata, and then holds nothing for
-        # minutes, also with Apache Kafka: have the metadata first.
-        for topic in topics:
-            self._consumer.partitions_for_topic(topic)
         self._consumer.subscribe(list(topics))
+        # kafka-python 3.0.12 joins again when metadata of its topics comes after it has joined, and a
+        # member interrupted in that never finishes, also with Apache Kafka: have the metadata first.
+        self._consumer.topics()
 
     def assignment(self) -> set[Partition]:
         return {(tp.topic, tp.partition) for tp in self._consumer.assignment()}

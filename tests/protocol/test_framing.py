@@ -108,6 +108,14 @@ def test_a_large_frame_makes_the_buffer_grow_in_steps(piece_bytes: int) -> None:
     assert bytes(frames.next_frame() or b"") == body
 
 
+def test_the_space_for_a_large_frame_ends_where_the_frame_does() -> None:
+    """The next frame then begins at the buffer's start, and need not be moved."""
+    frames = FrameBuffer(MAX_FRAME_BYTES)
+    receive(frames, framed(b"x" * 3500)[:3000])
+
+    assert len(frames.space()) == len(framed(b"x" * 3500)) - 3000
+
+
 def test_a_large_frame_is_followed_by_the_next_without_loss() -> None:
     """Small, large, small again, in pieces that fit none of them."""
     bodies = [b"a", b"b" * 300_000, b"c", b"d" * 2_500_000, b"e" * 4092, b"f"]

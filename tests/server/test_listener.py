@@ -170,7 +170,7 @@ async def test_a_socket_that_cannot_be_made_ready_is_closed_and_no_more(tmp_path
             return sock, address
 
     async with listening(tmp_path, wrap=BreaksTheFirst) as listener:
-        with socket.create_connection(("127.0.0.1", listener.port)) as unlucky:
+        with socket.create_connection(("127.0.0.1", listener.port), timeout=5) as unlucky:
             gone = await trio.to_thread.run_sync(unlucky.recv, 1)
         after = await ask(listener.port)
 
@@ -181,7 +181,7 @@ async def test_draining_stops_accepting_and_ends_when_the_last_peer_has_gone(tmp
     """Idle connections are closed: there is nothing they wait for."""
     async with listening(tmp_path) as listener:
         port = listener.port
-        idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
+        idle = [socket.create_connection(("127.0.0.1", port), timeout=5) for _ in range(3)]
         before = await ask(port)
         listener.drain()
         listener.drain()

@@ -39,93 +39,29 @@ def fill(log: PartitionLog, batches: int = 1) -> None:
         log.append(simple_batch(2), leader_epoch=0, now_ms=NOW_MS)
 
 
-def test_a_new_folder_gets_an_identity(tmp_path: Path) -> None:
-    """meta.properties as Kafka formats one; the folder is private."""
-    directory = opened(tmp_path / "a" / "data", node_id=3)
+def test_the_first_flush_makes_the_partitions_folder_last(tmp_path: Path) -> None:
+    """Its name, the names in it, and the topic id; a later one only what is new."""
 
-    lines = (tmp_path / "a" / "data" / "meta.properties").read_text().splitlines()
-    assert lines[0] == "version=1"
-    assert lines[1] == f"cluster.id={directory.cluster_id}"
-    assert lines[2] == "node.id=3"
-    assert topic_id_from_text(lines[3].removeprefix("directory.id=")) == directory.directory_id
-    assert (len(directory.cluster_id), directory.cluster_id[0] != "-", len(directory.directory_id)) == (
-        22,
-        True,
-        16,
-    )
-    assert (tmp_path / "a" / "data").stat().st_mode & 0o777 == 0o700
-    assert (directory.was_clean, directory.node_id) == (False, 3)
+    class Watched(UnsyncedFiles):
+        def __init__(self) -> None:
+            self.synced: list[str] = []
+
+        def sync_folder(self, path: str) -> None:
+            self.synced.append(path)
+
+    files = Watched()
+    directory = LogDirectory.open(tmp_path, node_id=1, files=files)
+    log = open_log(directory, "t")
+    fill(log)
+    files.synced.clear()
+    log.flush()
+    assert {str(tmp_path), str(tmp_path / "t-0")} == set(files.synced)
+
+    fill(log)
+    files.synced.clear()
+    log.flush()
+    assert files.synced == []
     directory.close(clean=False)
-
-
-def test_ids_that_are_there_are_kept(tmp_path: Path) -> None:
-    """Also those of a folder that Kafka formatted, and an older one without a directory id."""
-    (tmp_path / "meta.properties").write_text(
-        "#\n#Mon Nov 30 12:00:00 UTC 2026\ncluster.id=q1Sh-9_ISia_zwGINzRvyQ\nversion=0\nbroker.id=7\n"
-    )
-    first = opened(tmp_path)
-    identity = (first.cluster_id, first.node_id, first.directory_id)
-    first.close(clean=True)
-
-    again = opened(tmp_path, node_id=9)
-    assert identity[:2] == ("q1Sh-9_ISia_zwGINzRvyQ", 7)
-    assert (again.cluster_id, again.node_id, again.directory_id) == identity
-    again.close(clean=True)
-
-
-def test_a_second_opener_is_told_who_has_the_folder(tmp_path: Path) -> None:
-    """By process id; when the first has let go, it is free."""
-    directory = opened(tmp_path)
-    with pytest.raises(DataDirectoryInUse) as caught:
-        opened(tmp_path)
-    assert caught.value.process_id == os.getpid()
-    assert str(os.getpid()) in str(caught.value)
-
-    directory.close(clean=True)
-    directory.close(clean=True)
-    opened(tmp_path).close(clean=False)
-
-
-def test_a_killed_process_leaves_no_lock(tmp_path: Path) -> None:
-    """kill -9 leaves the file, and nothing to clean up; appends of the killed process are there."""
-    program = (
-        "import os, pathlib, signal, sys\n"
-        "from tests.storage.test_directory import *\n"
-        "directory = LogDirectory.open(pathlib.Path(sys.argv[1]), node_id=1)\n"
-        "fill(open_log(directory, 't'), 3)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    root = Path(__file__).parents[2]
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=root, check=False)
-    assert done.returncode == -9
-
-    directory = opened(tmp_path)
-    assert (directory.was_clean, open_log(directory, "t").log_end_offset) == (False, 6)
-    directory.close(clean=False)
-
-
-def test_an_unreadable_lock_file_names_nobody(tmp_path: Path) -> None:
-    """Kafka leaves it empty."""
-    directory = opened(tmp_path)
-    (tmp_path / ".lock").write_text("")
-
-    with pytest.raises(DataDirectoryInUse, match="another process") as caught:
-        opened(tmp_path)
-
-    assert caught.value.process_id is None
-    directory.close(clean=False)
-
-
-def test_the_marker_of_a_clean_stop_is_taken_away_first(tmp_path: Path) -> None:
-    """Kafka's json; a crash after the start is a crash."""
-    opened(tmp_path).close(clean=True)
-    marker = tmp_path / ".kafka_cleanshutdown"
-    assert json.loads(marker.read_text()) == {"version": 0, "brokerEpoch": -1}
-
-    directory = opened(tmp_path)
-    assert (directory.was_clean, marker.exists()) == (True, False)
-    directory.close(clean=False)
-    assert not marker.exists()
 
 
 def test_checkpoints_have_what_the_next_start_needs(tmp_path: Path) -> None:
@@ -378,3 +314,104 @@ def test_opening_a_log_on_a_bad_disk_is_a_storage_error(
 
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
     assert directory.open_log(other, TOPIC_ID, LogConfig(), now_ms=NOW_MS).log_end_offset == 0
+
+
+def test_a_new_folder_gets_an_identity(tmp_path: Path) -> None:
+    """meta.properties as Kafka formats one; the folder is private."""
+    directory = opened(tmp_path / "a" / "data", node_id=3)
+
+    lines = (tmp_path / "a" / "data" / "meta.properties").read_text().splitlines()
+    assert lines[0] == "version=1"
+    assert lines[1] == f"cluster.id={directory.cluster_id}"
+    assert lines[2] == "node.id=3"
+    assert topic_id_from_text(lines[3].removeprefix("directory.id=")) == directory.directory_id
+    assert (len(directory.cluster_id), directory.cluster_id[0] != "-", len(directory.directory_id)) == (
+        22,
+        True,
+        16,
+    )
+    assert (tmp_path / "a" / "data").stat().st_mode & 0o777 == 0o700
+    assert (directory.was_clean, directory.node_id) == (False, 3)
+    directory.close(clean=False)
+
+
+def test_ids_that_are_there_are_kept(tmp_path: Path) -> None:
+    """Also those of a folder that Kafka formatted, and an older one without a directory id."""
+    (tmp_path / "meta.properties").write_text(
+        "#\n#Mon Nov 30 12:00:00 UTC 2026\ncluster.id=q1Sh-9_ISia_zwGINzRvyQ\nversion=0\nbroker.id=7\n"
+    )
+    first = opened(tmp_path)
+    identity = (first.cluster_id, first.node_id, first.directory_id)
+    first.close(clean=True)
+
+    again = opened(tmp_path, node_id=9)
+    assert identity[:2] == ("q1Sh-9_ISia_zwGINzRvyQ", 7)
+    assert (again.cluster_id, again.node_id, again.directory_id) == identity
+    again.close(clean=True)
+
+
+def test_a_second_opener_is_told_who_has_the_folder(tmp_path: Path) -> None:
+    """By process id; when the first has let go, it is free."""
+    directory = opened(tmp_path)
+    with pytest.raises(DataDirectoryInUse) as caught:
+        opened(tmp_path)
+    assert caught.value.process_id == os.getpid()
+    assert str(os.getpid()) in str(caught.value)
+
+    directory.close(clean=True)
+    directory.close(clean=True)
+    opened(tmp_path).close(clean=False)
+
+
+def test_a_killed_process_leaves_no_lock(tmp_path: Path) -> None:
+    """kill -9 leaves the file, and nothing to clean up; appends of the killed process are there."""
+    program = (
+        "import os, pathlib, signal, sys\n"
+        "from tests.storage.test_directory import *\n"
+        "directory = LogDirectory.open(pathlib.Path(sys.argv[1]), node_id=1)\n"
+        "fill(open_log(directory, 't'), 3)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=root, check=False)
+    assert done.returncode == -9
+
+    directory = opened(tmp_path)
+    assert (directory.was_clean, open_log(directory, "t").log_end_offset) == (False, 6)
+    directory.close(clean=False)
+
+
+def test_an_unreadable_lock_file_names_nobody(tmp_path: Path) -> None:
+    """Kafka leaves it empty."""
+    directory = opened(tmp_path)
+    (tmp_path / ".lock").write_text("")
+
+    with pytest.raises(DataDirectoryInUse, match="another process") as caught:
+        opened(tmp_path)
+
+    assert caught.value.process_id is None
+    directory.close(clean=False)
+
+
+def test_the_marker_of_a_clean_stop_is_taken_away_first(tmp_path: Path) -> None:
+    """Kafka's json; a crash after the start is a crash."""
+    opened(tmp_path).close(clean=True)
+    marker = tmp_path / ".kafka_cleanshutdown"
+    assert json.loads(marker.read_text()) == {"version": 0, "brokerEpoch": -1}
+
+    directory = opened(tmp_path)
+    assert (directory.was_clean, marker.exists()) == (True, False)
+    directory.close(clean=False)
+    assert not marker.exists()
+
+
+def test_the_removal_of_the_marker_is_made_to_last(faulty_store: Store, faulty_files: FaultyFiles) -> None:
+    """If the power brought it back, the next start would trust logs that nobody checked."""
+    faulty_store.open()
+    faulty_store.stop()
+    faulty_files.calls.clear()
+
+    faulty_store.open()
+
+    removal = faulty_files.calls.index("unlink")
+    assert faulty_files.calls[removal + 1] == "sync_folder"

@@ -98,7 +98,7 @@ def test_a_refused_batch_changes_nothing(store: Store) -> None:
 
 
 def test_a_repeated_batch_is_answered_and_not_written(store: Store) -> None:
-    """Idempotence: with the offsets that it got the first time."""
+    """Idempotence: with the offsets, and the time, of the batch that was kept."""
     log = store.open()
     fill(log, 1)
     for sequence in (0, 2):
@@ -113,7 +113,7 @@ def test_a_repeated_batch_is_answered_and_not_written(store: Store) -> None:
         simple_batch(2, producer_id=7, producer_epoch=0, base_sequence=0), leader_epoch=0, now_ms=NOW_MS
     )
 
-    assert again == Appended(2, 3, -1, 0, True)
+    assert again == Appended(2, 3, NOW_MS, 0, True)
     assert (log.size_bytes, log.log_end_offset) == (size, 6)
 
 

@@ -286,6 +286,21 @@ def test_producers_are_remembered(store: Store, clean: bool) -> None:
     assert not send(log, 20)
 
 
+def test_the_first_batch_behind_a_snapshot_is_replayed(store: Store) -> None:
+    """The snapshot of a roll ends where the new segment begins."""
+    store.config = SMALL_SEGMENTS
+    log = store.open()
+    sequence = 0
+    while len(list(store.folder.glob("*.log"))) < 3:
+        send(log, sequence)
+        sequence += 1
+    store.kill()
+
+    log = store.open()
+
+    assert send(log, sequence - 1)
+
+
 def test_a_snapshot_behind_a_cut_is_not_used(store: Store) -> None:
     """It knows of batches that are gone, whose offsets others will have."""
     log = store.open()

@@ -60,14 +60,27 @@ def test_index_entries_are_added_every_interval(tmp_path: Path) -> None:
     )
 
 
+def test_exactly_the_interval_is_not_behind_it(tmp_path: Path) -> None:
+    """An entry is due when more than index.interval.bytes were written since the last one."""
+    segment = new_segment(tmp_path)
+    add(segment, 1000)
+    exact = LogConfig(index_interval_bytes=segment.size)
+    segment = new_segment(tmp_path, config=exact)
+    add(segment, 1000, 1001)
+    assert len(segment._offset_index) == 0
+
+    add(segment, 1002)
+    assert segment._offset_index.last() == (15, 2 * exact.index_interval_bytes)
+
+
 def test_closing_adds_the_largest_timestamp(tmp_path: Path) -> None:
     """Retention and time search need it; it is not added twice."""
     segment = new_segment(tmp_path)
-    add(segment, 1000, 1007, 1003)
+    add(segment, 1000, 1007)
     segment.write_indexes(final=True)
     segment.write_indexes(final=True)
 
-    assert index_bytes(tmp_path)[1] == f"{1007:016x}{3:08x}"
+    assert index_bytes(tmp_path) == ("", f"{1007:016x}{3:08x}")
 
 
 def test_index_files_are_written_piece_by_piece(tmp_path: Path) -> None:

@@ -56,6 +56,8 @@ def test_a_slice_ends_before_the_batch_it_may_not_show(tmp_path: Path) -> None:
     assert offsets(segments, 0, up_to=4) == [0, 2]
     assert offsets(segments, 0, up_to=3) == [0]
     assert offsets(segments, 2, up_to=3) == []
+    assert offsets(segments, 0, up_to=5) == [0, 2]
+    assert offsets(segments, 0, up_to=6) == [0, 2, 4]
     assert offsets(segments, 0, up_to=7) == [0, 2, 4]
 
 

@@ -71,3 +71,17 @@ def test_a_segment_without_batches_has_none(fill: Callable[..., Segment]) -> Non
     """None, not an offset of nothing."""
     assert first_with_largest(fill()) is None
     assert first_at_or_after(fill(), 0, 0) is None
+
+
+def test_a_batch_whose_header_promises_too_much_is_passed_over(tmp_path: Path) -> None:
+    """A client may claim a larger maximum than its records have; the search goes on behind it."""
+    config = LogConfig()
+    segment = Segment.create(FILES, str(tmp_path), 0, config=config, created_ms=0)
+    for offset, (time, claimed) in enumerate([(10, 99), (50, 50)]):
+        data = build_batch([Record(None, b"", time)], base_offset=offset)
+        batch = RecordBatch(data)
+        batch.set_timestamp_type(log_append_time=False, max_timestamp=claimed)
+        segment.append(data, batch)
+
+    assert first_at_or_after(segment, 40, 0) == TimestampOffset(50, 1, -1)
+    assert first_with_largest(segment) is None

@@ -1,0 +1,52 @@
+"""broker: opened and closed as one context."""
+
+import pytest
+
+from tests.broker.support import append, broker_config, create_topic
+from wirekafka.broker import Broker, BrokerConfig, open_broker
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.storage import DataDirectoryInUse
+
+
+async def test_folder_is_one_brokers_at_a_time(config: BrokerConfig) -> None:
+    """And free again when the broker has closed."""
+    async with open_broker(config):
+        with pytest.raises(DataDirectoryInUse):
+            async with open_broker(config):
+                raise AssertionError("two brokers have the folder")
+
+    async with open_broker(config) as again:
+        assert again.node_id == 1
+
+
+async def test_broker_that_ends_with_an_error_has_closed_its_logs(config: BrokerConfig) -> None:
+    """Whatever ends the block, the stop is a clean one."""
+
+    async def run_and_fail() -> None:
+        async with open_broker(config) as broker:
+            await create_topic(broker, "t")
+            append(broker.partitions.find("t", 0), 2)
+            raise ZeroDivisionError
+
+    with pytest.raises(BaseException) as ended:  # noqa: PT011  # a nursery wraps it
+        await run_and_fail()
+    assert ended.group_contains(ZeroDivisionError)
+
+    async with open_broker(config) as again:
+        assert again.partitions.find("t", 0).high_watermark == 2
+
+
+async def test_settings_of_the_broker_hold_for_its_topics(tmp_path_factory: pytest.TempPathFactory) -> None:
+    config = broker_config(tmp_path_factory.mktemp("data"), message_max_bytes="123", broker_rack="r1")
+
+    async with open_broker(config) as broker:
+        await create_topic(broker, "t")
+
+        assert broker.partitions.find("t", 0).log.config.max_message_bytes == 123
+        assert broker.rack == "r1"
+
+
+async def test_transactions_are_refused_in_the_clients_terms(broker: Broker) -> None:
+    with pytest.raises(KafkaError, match="transactional.id") as refusal:
+        broker.refuse_transactions()
+    assert refusal.value.code == ErrorCode.INVALID_REQUEST

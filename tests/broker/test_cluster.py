@@ -1,0 +1,154 @@
+"""cluster: what follows from each metadata record before its reply is released; and after a restart."""
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from tests.broker.support import append, create_topic, delete_topic
+from tests.broker.test_coordination import commit, committed
+from wirekafka.broker import OFFSETS_TOPIC, Broker, BrokerConfig, FetchKey, FetchLimits, fetch_partitions, open_broker
+from wirekafka.broker.fetch_sessions import FetchedPartition
+from wirekafka.ids import topic_id_text
+from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from wirekafka.protocol.apis.fetch import FetchPartition
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+
+async def test_created_topic_has_its_leader_and_log_in_the_answer(broker: Broker) -> None:
+    """Kafka's clients would wait for it and ask again."""
+    topic_id = await create_topic(broker, "t", 2)
+
+    topic = broker.image.topics["t"]
+    assert topic.topic_id == topic_id == broker.partitions.find("t", 1).log.topic_id
+    assert [partition.leader for partition in topic.partitions.values()] == [1, 1]
+    assert broker.partitions.find("t", 0).high_watermark == 0
+
+
+async def test_topics_settings_hold_from_its_first_record_on(broker: Broker) -> None:
+    await create_topic(broker, "t", max_message_bytes="99", message_timestamp_type="LogAppendTime")
+
+    config = broker.partitions.find("t", 0).log.config
+    assert (config.max_message_bytes, config.message_timestamp_type) == (99, "LogAppendTime")
+
+
+async def test_new_partitions_are_open_in_the_answer(broker: Broker) -> None:
+    await create_topic(broker, "t")
+    grown = CreatePartitionsTopic(name="t", count=3, assignments=None)
+
+    answer = await broker.cluster.create_partitions(
+        CreatePartitionsRequest(topics=[grown], timeout_ms=1000, validate_only=False)
+    )
+
+    assert answer.results[0].error_code == 0
+    assert broker.partitions.find("t", 2).high_watermark == 0
+
+
+async def test_auto_created_topic_has_the_default_partitions(broker: Broker) -> None:
+    await broker.cluster.auto_create_topic("t")
+
+    assert list(broker.image.topics["t"].partitions) == [0]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("a b", ErrorCode.INVALID_TOPIC_EXCEPTION), ("there", ErrorCode.TOPIC_ALREADY_EXISTS)],
+)
+async def test_auto_creation_says_what_stands_in_the_way(broker: Broker, name: str, code: ErrorCode) -> None:
+    await create_topic(broker, "there")
+
+    with pytest.raises(KafkaError) as refusal:
+        await broker.cluster.auto_create_topic(name)
+    assert refusal.value.code == code
+
+
+async def test_topics_that_begin_together_are_created_once(broker: Broker) -> None:
+    """Two clients that ask for the same new topic at once."""
+    codes: list[int] = []
+
+    async def create() -> None:
+        try:
+            await broker.cluster.auto_create_topic("t")
+            codes.append(0)
+        except KafkaError as error:
+            codes.append(error.code)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(create)
+        nursery.start_soon(create)
+
+    assert sorted(codes) == [0, ErrorCode.TOPIC_ALREADY_EXISTS]
+
+
+async def test_deletion_wakes_the_fetches_that_wait(broker: Broker, nursery: trio.Nursery) -> None:
+    await create_topic(broker, "t")
+    key, codes = FetchKey("t", 0), []
+    wanted = FetchedPartition(FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=99))
+
+    async def fetch() -> None:
+        limits = FetchLimits(min_bytes=1, max_bytes=99, max_wait_ms=60_000, committed_only=False)
+        found = {key: broker.partitions.find("t", 0)}
+        codes.append((await fetch_partitions({key: wanted}, found, limits))[key].error_code)
+
+    nursery.start_soon(fetch)
+    await wait_all_tasks_blocked()
+    await delete_topic(broker, "t")
+    await wait_all_tasks_blocked()
+
+    assert codes == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+
+
+async def test_deleted_topic_is_gone_from_image_and_disk(broker: Broker, config: BrokerConfig) -> None:
+    topic_id = await create_topic(broker, "t")
+
+    assert await delete_topic(broker, "t") == 0
+
+    assert "t" not in broker.image.topics
+    assert topic_id not in broker.image.topics_by_id
+    assert not (config.data_dir / "t-0").exists()
+    assert await delete_topic(broker, "t") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+async def test_topic_made_again_has_another_id_and_no_records(broker: Broker) -> None:
+    first = await create_topic(broker, "t")
+    append(broker.partitions.find("t", 0), 3)
+    await delete_topic(broker, "t")
+
+    second = await create_topic(broker, "t")
+
+    assert first != second
+    assert broker.partitions.find("t", 0).high_watermark == 0
+
+
+async def test_no_topic_id_looks_like_an_option(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Kafka draws them: the text of an id is an argument of its tools."""
+    drawn = iter([b"\xfb" + bytes(15), b"\x01" + bytes(15)])
+
+    class Uuid:
+        def __init__(self) -> None:
+            self.bytes = next(drawn)
+
+    monkeypatch.setattr("wirekafka.broker.cluster.uuid.uuid4", Uuid)
+    topic_id = await create_topic(broker, "t")
+
+    assert topic_id_text(b"\xfb" + bytes(15)).startswith("-")
+    assert topic_id == b"\x01" + bytes(15)
+
+
+async def test_restart_finds_topics_ids_settings_records_and_groups(config: BrokerConfig) -> None:
+    """All of it is in the logs."""
+    async with open_broker(config) as first:
+        topic_id = await create_topic(first, "t", 2, max_message_bytes="99")
+        await create_topic(first, "gone")
+        await delete_topic(first, "gone")
+        append(first.partitions.find("t", 1), 3, size=1)
+        await first.cluster.auto_create_topic(OFFSETS_TOPIC)
+        await commit(first, "g", "t", 5)
+        cluster_id = first.cluster_id
+
+    async with open_broker(config) as again:
+        assert again.cluster_id == cluster_id
+        assert set(again.image.topics) == {"t", OFFSETS_TOPIC}
+        assert again.image.topics["t"].topic_id == topic_id
+        assert again.partitions.find("t", 1).high_watermark == 3
+        assert again.partitions.find("t", 0).log.config.max_message_bytes == 99
+        assert committed(again, "g") == {"t": 5}

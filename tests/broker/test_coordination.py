@@ -1,0 +1,129 @@
+"""coordination: the shard of a group, and what becomes of groups with their topic."""
+
+import pytest
+
+from tests.broker.support import create_topic, delete_topic
+from wirekafka.broker import OFFSETS_TOPIC, Broker
+from wirekafka.groups import GroupShard, partition_for
+from wirekafka.machine import Decision, Ticket
+from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
+from wirekafka.protocol.apis.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequestGroup
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+
+async def commit(broker: Broker, group_id: str, topic: str, offset: int) -> int:
+    """Commit partition 0 of a topic as a consumer without a group; give the error code."""
+    partition = OffsetCommitRequestPartition(
+        partition_index=0, committed_offset=offset, committed_metadata=None
+    )
+    topic_id = broker.image.topics[topic].topic_id
+    request = OffsetCommitRequest(
+        group_id=group_id,
+        member_id="",
+        topics=[OffsetCommitRequestTopic(name=topic, topic_id=topic_id, partitions=[partition])],
+    )
+
+    def decide(shard: GroupShard, ticket: Ticket, now_ms: int) -> Decision:  # type: ignore[type-arg]
+        return shard.commit_offsets(
+            request,
+            ticket=ticket,
+            now_ms=now_ms,
+            group_id_not_found_known=True,
+            partition_exists=broker.partitions.exists,
+        )
+
+    answer = await broker.coordination.ask(group_id, decide)
+    assert isinstance(answer, OffsetCommitResponse)
+    return answer.topics[0].partitions[0].error_code
+
+
+def committed(broker: Broker, group_id: str) -> dict[str, int]:
+    """What a group has committed for partition 0 of each topic."""
+    asked = OffsetFetchRequestGroup(group_id=group_id, topics=None)
+    answer = broker.coordination.look(group_id).fetch_offsets(asked)
+    return {topic.name: topic.partitions[0].committed_offset for topic in answer.topics}
+
+
+@pytest.fixture
+async def with_groups(broker: Broker) -> Broker:
+    await broker.cluster.auto_create_topic(OFFSETS_TOPIC)
+    return broker
+
+
+async def test_without_an_offsets_topic_there_is_no_coordinator(broker: Broker) -> None:
+    """Clients then look for one, which makes it."""
+    with pytest.raises(KafkaError) as refusal:
+        broker.coordination.look("g")
+    assert refusal.value.code == ErrorCode.NOT_COORDINATOR
+    assert list(broker.coordination.shards) == []
+
+
+async def test_group_lies_in_the_shard_that_its_name_says(with_groups: Broker) -> None:
+    """By the hash that Kafka uses, so that a folder of Kafka's is understood."""
+    shards = [with_groups.coordination.look(f"g{number}").partition for number in range(20)]
+
+    assert shards == [partition_for(f"g{number}", 3) for number in range(20)]
+    assert len(list(with_groups.coordination.shards)) == 3
+
+
+async def test_commit_is_written_to_the_groups_partition(with_groups: Broker) -> None:
+    await create_topic(with_groups, "t")
+
+    code = await commit(with_groups, "g", "t", 5)
+
+    assert (code, committed(with_groups, "g")) == (0, {"t": 5})
+    partition = with_groups.partitions.find(OFFSETS_TOPIC, partition_for("g", 3))
+    assert partition.high_watermark == 1
+
+
+async def test_tell_lets_the_shard_hear(with_groups: Broker) -> None:
+    request = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+
+    answer = with_groups.coordination.tell("g", lambda shard, now_ms: shard.heartbeat(request, now_ms=now_ms))
+
+    assert answer.error_code == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+async def test_shard_that_cannot_be_read_is_left_out(with_groups: Broker) -> None:
+    """Its groups are told to try again, the others are served."""
+    lost = partition_for("g", 3)
+    with_groups.coordination.leave_out_shard(lost)
+
+    with pytest.raises(KafkaError) as refusal:
+        with_groups.coordination.look("g")
+
+    assert refusal.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert [shard.partition for shard in with_groups.coordination.shards] == [i for i in range(3) if i != lost]
+
+
+async def test_deleted_topic_takes_its_offsets_along(with_groups: Broker) -> None:
+    """Of every group; a topic of the same name begins anew."""
+    for topic in ("t", "kept"):
+        await create_topic(with_groups, topic)
+        for group_id in ("g1", "g2", "g3"):
+            await commit(with_groups, group_id, topic, 5)
+
+    await delete_topic(with_groups, "t")
+    await create_topic(with_groups, "t")
+
+    assert [committed(with_groups, group_id) for group_id in ("g1", "g2", "g3")] == [{"kept": 5}] * 3
+
+
+async def test_deleted_offsets_topic_ends_every_group(with_groups: Broker) -> None:
+    """And the groups begin anew when it is made again."""
+    await create_topic(with_groups, "t")
+    await commit(with_groups, "g", "t", 5)
+
+    await delete_topic(with_groups, OFFSETS_TOPIC)
+    with pytest.raises(KafkaError) as refusal:
+        await commit(with_groups, "g", "t", 6)
+    await with_groups.cluster.auto_create_topic(OFFSETS_TOPIC)
+
+    assert refusal.value.code == ErrorCode.NOT_COORDINATOR
+    assert committed(with_groups, "g") == {}

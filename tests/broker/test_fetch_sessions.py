@@ -1,0 +1,299 @@
+"""fetch_sessions: the rules of KIP-227."""
+
+import itertools
+
+import pytest
+
+from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan, FetchSessions
+from wirekafka.protocol.apis.fetch import (
+    EpochEndOffset,
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+    PartitionData,
+)
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+MAX_EPOCH = 2**31 - 1
+TOPIC_ID = b"\x07" * 16
+
+
+class Sessions:
+    """The sessions of a broker, and short ways to ask them."""
+
+    def __init__(self, slots: int = 10) -> None:
+        ids = itertools.count(100)
+        self.cache = FetchSessions(slots, draw_id=lambda: next(ids))
+        self.now_ms = 0
+
+    def plan(
+        self,
+        *partitions: int,
+        session: int = 0,
+        epoch: int = 0,
+        forget: tuple[int, ...] = (),
+        by_id: bool = False,
+        offset: int = 0,
+    ) -> FetchPlan:
+        name = {"topic_id": TOPIC_ID} if by_id else {"topic": "t"}
+        asked = [FetchPartition(partition=p, fetch_offset=offset, partition_max_bytes=9) for p in partitions]
+        request = FetchRequest(
+            max_wait_ms=0,
+            min_bytes=0,
+            session_id=session,
+            session_epoch=epoch,
+            topics=[FetchTopic(partitions=asked, **name)] if asked else [],
+            forgotten_topics_data=[ForgottenTopic(partitions=list(forget), **name)] if forget else [],
+        )
+        return self.cache.plan(request, by_topic_id=by_id, now_ms=self.now_ms)
+
+    def open(self, *partitions: int, by_id: bool = False) -> int:
+        """Ask for a session of these partitions, which hold nothing yet; give its id."""
+        plan = self.plan(*partitions, by_id=by_id)
+        told = [(key, data(key.partition)) for key in plan.partitions]
+        return self.cache.open(plan, told, self.now_ms)
+
+
+def data(partition: int, **more: object) -> PartitionData:
+    nothing = {"high_watermark": 0, "log_start_offset": 0, "records": b"", "error_code": 0}
+    return PartitionData(partition_index=partition, aborted_transactions=None, **{**nothing, **more})
+
+
+def keys(plan: FetchPlan) -> list[int]:
+    return [key.partition for key in plan.partitions]
+
+
+def code_of(sessions: Sessions, **asked: int | bool) -> ErrorCode:
+    with pytest.raises(KafkaError) as refusal:
+        sessions.plan(**asked)  # type: ignore[arg-type]
+    return refusal.value.code
+
+
+def test_first_epoch_opens_a_session() -> None:
+    sessions = Sessions()
+
+    session = sessions.open(0, 1)
+
+    assert (session, len(sessions.cache)) == (100, 1)
+
+
+def test_final_epoch_opens_none() -> None:
+    """Epoch -1 is a full fetch without a session."""
+    sessions = Sessions()
+    plan = sessions.plan(0, epoch=-1)
+
+    assert sessions.cache.open(plan, [], 0) == 0
+    assert (keys(plan), plan.is_incremental, len(sessions.cache)) == ([0], False, 0)
+
+
+def test_session_without_partitions_is_opened_too() -> None:
+    """As in Kafka: a consumer may add them later."""
+    sessions = Sessions()
+    session = sessions.open()
+
+    assert session == 100
+    assert keys(sessions.plan(3, session=session, epoch=1)) == [3]
+
+
+@pytest.mark.parametrize("epoch", [0, -1])
+def test_full_fetch_drops_the_session_it_names(epoch: int) -> None:
+    sessions = Sessions()
+    session = sessions.open(0)
+
+    sessions.plan(0, session=session, epoch=epoch)
+
+    assert len(sessions.cache) == 0
+    assert code_of(sessions, session=session, epoch=1) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_incremental_fetch_reads_what_the_session_holds() -> None:
+    sessions = Sessions()
+    session = sessions.open(0, 1)
+
+    plan = sessions.plan(session=session, epoch=1)
+
+    assert (keys(plan), plan.is_incremental) == ([0, 1], True)
+
+
+def test_incremental_fetch_adds_changes_and_forgets() -> None:
+    sessions = Sessions()
+    session = sessions.open(0, 1)
+
+    plan = sessions.plan(1, 2, session=session, epoch=1, forget=(0, 9), offset=5)
+
+    assert keys(plan) == [1, 2]
+    assert plan.partitions[FetchKey("t", 1)].wanted.fetch_offset == 5
+    assert keys(sessions.plan(session=session, epoch=2)) == [1, 2]
+
+
+def test_partition_added_and_forgotten_at_once_is_forgotten() -> None:
+    sessions = Sessions()
+    session = sessions.open(0)
+
+    assert keys(sessions.plan(1, session=session, epoch=1, forget=(1,))) == [0]
+
+
+def test_session_that_holds_nothing_any_more_ends() -> None:
+    """The answer says so with session id 0."""
+    sessions = Sessions()
+    session = sessions.open(0)
+
+    plan = sessions.plan(session=session, epoch=1, forget=(0,))
+
+    assert (plan.session, keys(plan), len(sessions.cache)) == (None, [], 0)
+    assert sessions.cache.open(plan, [], 0) == 0
+
+
+@pytest.mark.parametrize("epoch", [2, 7, -2])
+def test_unexpected_epoch_is_refused_and_changes_nothing(epoch: int) -> None:
+    """A repeated or lost request shows by its epoch."""
+    sessions = Sessions()
+    session = sessions.open(0)
+
+    assert code_of(sessions, session=session, epoch=epoch) == ErrorCode.INVALID_FETCH_SESSION_EPOCH
+    assert keys(sessions.plan(session=session, epoch=1)) == [0]
+    assert code_of(sessions, session=session, epoch=1) == ErrorCode.INVALID_FETCH_SESSION_EPOCH
+
+
+@pytest.mark.parametrize("session", [0, 5])
+def test_unknown_session_is_refused(session: int) -> None:
+    assert code_of(Sessions(), session=session, epoch=1) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+@pytest.mark.parametrize("by_id", [False, True])
+def test_session_keeps_to_names_or_to_ids(by_id: bool) -> None:
+    """KIP-516: a client that was upgraded, or met an older broker, opens another."""
+    sessions = Sessions()
+    session = sessions.open(0, by_id=by_id)
+
+    refusal = code_of(sessions, session=session, epoch=1, by_id=not by_id)
+
+    assert refusal == ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
+
+
+def test_epoch_wraps_to_one() -> None:
+    """0 opens a session, so it is passed over."""
+    sessions = Sessions()
+    session = sessions.plan(session=sessions.open(0), epoch=1).session
+    assert session is not None
+    session.next_epoch = MAX_EPOCH
+
+    sessions.plan(session=session.session_id, epoch=MAX_EPOCH)
+
+    assert keys(sessions.plan(session=session.session_id, epoch=1)) == [0]
+
+
+def test_full_cache_opens_no_session() -> None:
+    """While the others are in use."""
+    sessions = Sessions(slots=2)
+    sessions.open(0)
+    sessions.open(0)
+    sessions.now_ms = 119_999
+
+    assert sessions.open(0) == 0
+    assert len(sessions.cache) == 2
+
+
+def test_session_unused_for_two_minutes_makes_room() -> None:
+    """The one that was used longest ago goes."""
+    sessions = Sessions(slots=2)
+    first, second = sessions.open(0), sessions.open(0)
+    sessions.now_ms = 60_000
+    sessions.plan(session=first, epoch=1)
+    sessions.now_ms = 120_000
+
+    third = sessions.open(0)
+
+    assert third != 0
+    assert code_of(sessions, session=second, epoch=1) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert keys(sessions.plan(session=first, epoch=2)) == [0]
+
+
+def test_without_slots_there_are_no_sessions() -> None:
+    """`max.incremental.fetch.session.cache.slots=0` turns them off."""
+    assert Sessions(slots=0).open(0) == 0
+
+
+def test_id_that_is_taken_is_drawn_again() -> None:
+    ids = iter([7, 7, 0, 8])
+    sessions = Sessions()
+    sessions.cache = FetchSessions(10, draw_id=lambda: next(ids))
+
+    assert (sessions.open(0), sessions.open(0)) == (7, 8)
+
+
+NEWS = [
+    {"records": b"x"},
+    {"high_watermark": 1},
+    {"log_start_offset": 1},
+    {"error_code": 3},
+    {"diverging_epoch": EpochEndOffset(epoch=0, end_offset=0)},
+]
+
+
+@pytest.mark.parametrize("news", NEWS, ids=lambda news: next(iter(news)))
+def test_incremental_answer_tells_what_is_new(news: dict[str, object]) -> None:
+    sessions = Sessions()
+    plan = sessions.plan(session=sessions.open(0), epoch=1)
+    assert plan.session is not None
+    key = FetchKey("t", 0)
+
+    assert not plan.session.must_tell(key, data(0))
+    assert plan.session.must_tell(key, data(0, **news))
+
+
+@pytest.mark.parametrize("changes", [{"high_watermark": 1}, {"log_start_offset": 1}], ids=["high", "start"])
+def test_what_was_told_is_not_told_again(changes: dict[str, object]) -> None:
+    sessions = Sessions()
+    plan = sessions.plan(session=sessions.open(0), epoch=1)
+    assert plan.session is not None
+
+    plan.session.must_tell(FetchKey("t", 0), data(0, **changes))
+
+    assert not plan.session.must_tell(FetchKey("t", 0), data(0, **changes))
+
+
+def test_last_stable_offset_alone_is_no_news() -> None:
+    """As in Kafka: it moves with the watermark, or with records."""
+    sessions = Sessions()
+    plan = sessions.plan(session=sessions.open(0), epoch=1)
+    assert plan.session is not None
+
+    assert not plan.session.must_tell(FetchKey("t", 0), data(0, last_stable_offset=5))
+
+
+def test_end_of_an_error_is_told() -> None:
+    """The error is told each time, and after it the same watermark once more."""
+    sessions = Sessions()
+    session = sessions.plan(session=sessions.open(0), epoch=1).session
+    assert session is not None
+    key, failed = FetchKey("t", 0), data(0, error_code=3)
+
+    told = [session.must_tell(key, one) for one in (failed, failed, data(0), data(0))]
+
+    assert told == [True, True, True, False]
+
+
+def test_forgotten_partition_is_not_told_of() -> None:
+    """A request may forget it while an earlier one waits."""
+    sessions = Sessions()
+    opened = sessions.open(0, 1)
+    session = sessions.plan(session=opened, epoch=1).session
+    assert session is not None
+
+    sessions.plan(session=opened, epoch=2, forget=(0,))
+
+    assert not session.must_tell(FetchKey("t", 0), data(0, records=b"x"))
+
+
+def test_served_partition_goes_to_the_end() -> None:
+    """So that none starves behind one that always has records."""
+    sessions = Sessions()
+    opened = sessions.open(0, 1, 2)
+    session = sessions.plan(session=opened, epoch=1).session
+    assert session is not None
+
+    session.must_tell(FetchKey("t", 0), data(0, records=b"x"))
+
+    assert keys(sessions.plan(session=opened, epoch=2)) == [1, 2, 0]

@@ -1,0 +1,295 @@
+"""fetching: at once when there is enough, else at the next append that makes it so, or when time is up."""
+
+from collections.abc import Callable
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from tests.broker.conftest import MakePartition
+from tests.broker.support import append, batch
+from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey
+from wirekafka.broker.fetching import FetchLimits, Found, fetch
+from wirekafka.broker.partition import Partition
+from wirekafka.protocol.apis.fetch import EpochEndOffset, FetchPartition, PartitionData
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+MUCH = 1 << 20
+
+
+class Reader:
+    """A fetch of some partitions: each from an offset, with a limit."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[FetchKey, FetchedPartition] = {}
+        self.found: dict[FetchKey, Found] = {}
+
+    def wants(self, found: Found, offset: int = 0, max_bytes: int = MUCH, **more: int) -> "Reader":
+        index = len(self.wanted)
+        asked = FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=max_bytes, **more)
+        self.wanted[FetchKey("t", index)] = FetchedPartition(asked)
+        self.found[FetchKey("t", index)] = found
+        return self
+
+    async def fetch(
+        self, *, min_bytes: int = 1, max_bytes: int = MUCH, wait_s: float = 10, committed: bool = False
+    ) -> list[PartitionData]:
+        limits = FetchLimits(min_bytes, max_bytes, int(wait_s * 1000), committed)
+        return list((await fetch(self.wanted, self.found, limits)).values())
+
+
+def sizes(answer: list[PartitionData]) -> list[int]:
+    return [len(data.records or b"") for data in answer]
+
+
+async def after(seconds: float, act: Callable[[], object]) -> None:
+    await trio.sleep(seconds)
+    act()
+
+
+async def test_enough_is_answered_at_once(make_partition: MakePartition, autojump_clock: MockClock) -> None:
+    partition = make_partition()
+    size = append(partition)
+
+    answer = await Reader().wants(partition).fetch(min_bytes=size)
+
+    assert sizes(answer) == [size]
+    assert trio.current_time() == 0
+    data = answer[0]
+    assert (data.error_code, data.high_watermark, data.last_stable_offset, data.log_start_offset) == (0, 1, 1, 0)
+    assert data.aborted_transactions is None
+
+
+async def test_nothing_waits_for_all_of_the_time(make_partition: MakePartition, autojump_clock: MockClock) -> None:
+    answer = await Reader().wants(make_partition()).fetch(wait_s=3)
+
+    assert sizes(answer) == [0]
+    assert trio.current_time() == pytest.approx(3)
+
+
+@pytest.mark.parametrize("wait_s", [0, -1])
+async def test_no_time_to_wait_answers_with_what_there_is(
+    make_partition: MakePartition, autojump_clock: MockClock, wait_s: int
+) -> None:
+    answer = await Reader().wants(make_partition()).fetch(wait_s=wait_s)
+
+    assert (sizes(answer), trio.current_time()) == ([0], 0)
+
+
+async def test_append_wakes_the_fetch(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """Any of its partitions may be the one that grows."""
+    idle, grows = make_partition(), make_partition("u")
+    nursery.start_soon(after, 2, lambda: append(grows))
+
+    answer = await Reader().wants(idle).wants(grows).fetch()
+
+    assert sizes(answer) == [0, len(batch())]
+    assert trio.current_time() == pytest.approx(2)
+
+
+async def test_fetch_waits_on_until_min_bytes(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    partition, size = make_partition(), len(batch())
+    for second in (1, 2, 3):
+        nursery.start_soon(after, second, lambda: append(partition))
+
+    answer = await Reader().wants(partition).fetch(min_bytes=2 * size + 1)
+
+    assert sizes(answer) == [3 * size]
+    assert trio.current_time() == pytest.approx(3)
+
+
+async def test_time_is_up_with_less_than_min_bytes(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    partition, size = make_partition(), len(batch())
+    nursery.start_soon(after, 1, lambda: append(partition))
+
+    answer = await Reader().wants(partition).fetch(min_bytes=10 * size, wait_s=4)
+
+    assert sizes(answer) == [size]
+    assert trio.current_time() == pytest.approx(4)
+
+
+async def test_finished_fetch_waits_no_more(make_partition: MakePartition, autojump_clock: MockClock) -> None:
+    partition = make_partition()
+
+    await Reader().wants(partition).fetch(wait_s=1)
+
+    assert partition._waiting == set()
+
+
+async def test_no_partitions_are_answered_at_once(autojump_clock: MockClock) -> None:
+    assert await Reader().fetch() == []
+    assert trio.current_time() == 0
+
+
+async def test_one_error_answers_the_whole_at_once(
+    make_partition: MakePartition, autojump_clock: MockClock
+) -> None:
+    """A consumer has to hear of it; the others have what they have."""
+    unknown = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+    answer = await Reader().wants(make_partition()).wants(unknown).fetch()
+
+    assert [data.error_code for data in answer] == [0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert (answer[1].high_watermark, answer[1].log_start_offset, answer[1].records) == (-1, -1, b"")
+    assert answer[1].aborted_transactions == []
+    assert trio.current_time() == 0
+
+
+@pytest.mark.parametrize("offset", [-1, 4])
+async def test_offset_out_of_range(make_partition: MakePartition, offset: int) -> None:
+    partition = make_partition()
+    append(partition, 3)
+
+    [data] = await Reader().wants(partition, offset).fetch()
+
+    assert (data.error_code, data.high_watermark) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
+    assert data.aborted_transactions is None
+
+
+async def test_wrong_leader_epochs_are_answered_at_once(
+    make_partition: MakePartition, autojump_clock: MockClock
+) -> None:
+    """KIP-320."""
+    partition = make_partition(leader_epoch=5)
+    reader = Reader()
+    for epoch in (4, 6, 5, -1):
+        reader.wants(partition, current_leader_epoch=epoch)
+
+    answer = await reader.fetch()
+
+    assert [data.error_code for data in answer] == [
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        0,
+        0,
+    ]
+    assert trio.current_time() == 0
+
+
+async def test_partition_deleted_while_waiting(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    partition = make_partition()
+    nursery.start_soon(after, 2, partition.mark_deleted)
+
+    [data] = await Reader().wants(partition).fetch()
+
+    assert data.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert trio.current_time() == pytest.approx(2)
+
+
+async def test_first_batch_comes_whole_and_no_other_does(make_partition: MakePartition) -> None:
+    """KIP-74: a batch larger than the limits must not stop a consumer; one of them is enough."""
+    one, other = make_partition(), make_partition("u")
+    size = append(one)
+    append(one)
+    append(other)
+
+    by_partition = await Reader().wants(one, max_bytes=1).wants(other, max_bytes=1).fetch()
+    by_request = await Reader().wants(one).wants(other).fetch(max_bytes=1)
+
+    assert (sizes(by_partition), sizes(by_request)) == ([size, 0], [size, 0])
+
+
+async def test_first_batch_is_of_the_first_partition_that_has_one(make_partition: MakePartition) -> None:
+    empty, full = make_partition(), make_partition("u")
+    size = append(full)
+
+    answer = await Reader().wants(empty, max_bytes=1).wants(full, max_bytes=1).fetch()
+
+    assert sizes(answer) == [0, size]
+
+
+async def test_max_bytes_is_shared_in_order(make_partition: MakePartition) -> None:
+    """What one partition takes the next does not have; a later batch may be cut."""
+    one, other = make_partition(), make_partition("u")
+    size = append(one)
+    append(other)
+    append(other)
+
+    answer = await Reader().wants(one).wants(other).fetch(max_bytes=2 * size + 7)
+
+    assert sizes(answer) == [size, size + 7]
+
+
+async def test_negative_limits_are_none_left(make_partition: MakePartition) -> None:
+    """The first batch comes nevertheless."""
+    partition = make_partition()
+    size = append(partition)
+
+    answer = await Reader().wants(partition, max_bytes=-5).wants(partition, max_bytes=-5).fetch(max_bytes=-1)
+
+    assert sizes(answer) == [size, 0]
+
+
+async def test_read_committed_waits_behind_an_open_transaction(
+    make_partition: MakePartition, autojump_clock: MockClock
+) -> None:
+    """Only what is below the last stable offset counts."""
+    partition = make_partition()
+    partition.append(batch(attributes=0x10, producer_id=1, producer_epoch=0, base_sequence=0), now_ms=1)
+
+    [committed] = await Reader().wants(partition).fetch(committed=True, wait_s=2)
+    waited = trio.current_time()
+    [all_of_it] = await Reader().wants(partition).fetch()
+
+    assert (sizes([committed]), waited) == ([0], pytest.approx(2))
+    assert (committed.aborted_transactions, committed.last_stable_offset, committed.high_watermark) == ([], 0, 1)
+    assert sizes([all_of_it]) == [len(batch())]
+
+
+def _three_epochs(partition: Partition) -> Partition:
+    """Epoch 1 wrote offsets 0 and 1, epoch 3 offset 2; 5 leads."""
+    for epoch, count in ((1, 2), (3, 1), (5, 1)):
+        partition.leader_epoch = epoch
+        append(partition, count)
+    return partition
+
+
+@pytest.mark.parametrize(
+    ("last_fetched", "offset", "diverging"),
+    [
+        (5, 4, None),
+        (3, 3, None),
+        (1, 2, None),
+        (3, 4, (3, 3)),
+        (2, 1, (1, 2)),
+        (5, 9, (5, 4)),
+    ],
+)
+async def test_divergence_is_told_and_nothing_read(
+    make_partition: MakePartition,
+    autojump_clock: MockClock,
+    last_fetched: int,
+    offset: int,
+    diverging: tuple[int, int] | None,
+) -> None:
+    """KIP-595: a reader that names the epoch it last read hears where its log and this one part."""
+    partition = _three_epochs(make_partition())
+
+    [data] = await Reader().wants(partition, offset, last_fetched_epoch=last_fetched).fetch(wait_s=1)
+
+    assert data.error_code == 0
+    if diverging is None:
+        assert data.diverging_epoch == EpochEndOffset()
+    else:
+        assert data.diverging_epoch == EpochEndOffset(epoch=diverging[0], end_offset=diverging[1])
+        assert (sizes([data]), trio.current_time()) == ([0], 0)
+
+
+@pytest.mark.parametrize(("last_fetched", "offset"), [(9, 4), (5, -1)])
+async def test_epoch_that_was_never_or_offset_before_the_start(
+    make_partition: MakePartition, last_fetched: int, offset: int
+) -> None:
+    """Neither can be said to diverge anywhere."""
+    partition = _three_epochs(make_partition())
+
+    [data] = await Reader().wants(partition, offset, last_fetched_epoch=last_fetched).fetch()
+
+    assert data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE

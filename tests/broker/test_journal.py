@@ -1,0 +1,191 @@
+"""journal: appended, then applied, then replied; and the same state from the log."""
+
+from collections.abc import Callable
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from tests.broker.conftest import MakePartition
+from tests.broker.support import NotebookMachine, NotebookRecords
+from wirekafka.broker.alarms import Alarms
+from wirekafka.broker.clock import Clock
+from wirekafka.broker.journal import Journal
+from wirekafka.broker.partition import Partition
+from wirekafka.machine import Decision, Reply, Ticket
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+
+class Desk:
+    """A journal over a partition, with a machine whose steps are noted in order."""
+
+    def __init__(self, partition: Partition, machine: NotebookMachine | None = None) -> None:
+        self.partition = partition
+        self.machine = machine or NotebookMachine()
+        self.clock = Clock()
+        self.alarms = Alarms(self.clock)
+        self.applied: list[tuple[str, int]] = []
+        self.journal: Journal[str] = Journal(
+            self.machine,
+            NotebookRecords(),
+            partition,
+            clock=self.clock,
+            alarms=self.alarms,
+            applied=lambda word: self.applied.append((word, partition.high_watermark)),
+        )
+
+    async def write(self, *words: str, answer: object = "done") -> object:
+        return await self.journal.ask(lambda ticket, now_ms: decision(words, ticket, answer))
+
+
+def decision(words: tuple[str, ...], ticket: Ticket, answer: object) -> Decision[str]:
+    return Decision(records=list(words), replies=[Reply(ticket, answer)])
+
+
+@pytest.fixture
+async def desk(make_partition: MakePartition) -> Desk:
+    return Desk(make_partition())
+
+
+def failing(error: KafkaError) -> Callable[..., None]:
+    def append(*_: object, **__: object) -> None:
+        raise error
+
+    return append
+
+
+async def test_records_are_appended_then_applied_then_answered(desk: Desk) -> None:
+    """What was applied is in the log already, as one batch."""
+    answer = await desk.write("a", "b")
+
+    assert answer == "done"
+    assert desk.machine.words == ["a", "b"]
+    assert desk.applied == [("a", 2), ("b", 2)]
+
+
+async def test_error_given_as_reply_is_raised(desk: Desk) -> None:
+    error = KafkaError(ErrorCode.ILLEGAL_GENERATION)
+
+    with pytest.raises(KafkaError) as raised:
+        await desk.write(answer=error)
+    assert raised.value is error
+
+
+async def test_failed_append_applies_nothing_and_answers_as_the_machine_says(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
+    monkeypatch.setattr(desk.partition, "append", failing(error))
+
+    with pytest.raises(KafkaError) as raised:
+        await desk.write("a")
+
+    assert raised.value is error
+    assert (desk.machine.words, desk.applied, desk.machine.failures) == ([], [], [error])
+
+
+async def test_reply_may_come_with_a_later_decision(desk: Desk, nursery: trio.Nursery) -> None:
+    """As a join that waits for the other members."""
+    tickets: list[Ticket] = []
+    answers: list[object] = []
+
+    def decide(ticket: Ticket, now_ms: int) -> Decision[str]:
+        tickets.append(ticket)
+        return Decision()
+
+    async def ask() -> None:
+        answers.append(await desk.journal.ask(decide))
+
+    nursery.start_soon(ask)
+    await wait_all_tasks_blocked()
+    before = list(answers)
+    desk.journal.carry_out(Decision(replies=[Reply(tickets[0], "late")]))
+    await wait_all_tasks_blocked()
+
+    assert (before, answers) == ([], ["late"])
+
+
+async def test_client_that_hangs_up_is_forgotten(desk: Desk) -> None:
+    """And a reply to it goes nowhere."""
+    tickets: list[Ticket] = []
+
+    def decide(ticket: Ticket, now_ms: int) -> Decision[str]:
+        tickets.append(ticket)
+        return Decision()
+
+    with trio.move_on_after(0):
+        await desk.journal.ask(decide, desk.machine.forgotten.append)
+    desk.journal.carry_out(Decision(records=["a"], replies=[Reply(tickets[0], "late")]))
+
+    assert desk.machine.forgotten == tickets
+    assert desk.machine.words == ["a"]
+
+
+async def test_answered_client_is_not_forgotten(desk: Desk) -> None:
+    await desk.journal.ask(lambda ticket, _: decision((), ticket, "now"), desk.machine.forgotten.append)
+
+    assert desk.machine.forgotten == []
+
+
+async def test_machine_is_woken_when_it_asked_to_be(
+    desk: Desk, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    nursery.start_soon(desk.alarms.run)
+    start_ms = desk.clock.now_ms()
+    desk.machine.wake = start_ms + 5000
+    desk.machine.on_wake = Decision(records=["woken"])
+    await desk.write("a")
+
+    await trio.sleep(6)
+
+    assert [round(at - start_ms, -2) for at in desk.machine.woken] == [5000]
+    assert desk.machine.words == ["a", "woken"]
+    nursery.cancel_scope.cancel()
+
+
+async def test_load_gives_the_same_state_again(desk: Desk) -> None:
+    """Records of a later version are passed over."""
+    await desk.write("a", "?later", "b")
+    await desk.write("c")
+    again = Desk(desk.partition)
+
+    count = again.journal.load()
+
+    assert (count, again.machine.words) == (3, ["a", "b", "c"])
+    assert again.applied == []
+
+
+async def test_long_decision_that_answers_nobody_is_written_in_pieces(desk: Desk) -> None:
+    """What answers somebody is one batch, all or nothing."""
+    words = [f"w{number}" for number in range(2500)]
+
+    desk.journal.carry_out(Decision(records=words))
+    in_pieces = len(list(desk.partition.log.batches(0)))
+    await desk.write(*words)
+
+    assert in_pieces == 3
+    assert len(list(desk.partition.log.batches(0))) == 4
+    assert desk.machine.words == words * 2
+
+
+async def test_closed_journal_sends_who_waits_to_another_coordinator(
+    desk: Desk, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """And is woken no more."""
+    codes: list[ErrorCode] = []
+    nursery.start_soon(desk.alarms.run)
+    desk.machine.wake = desk.clock.now_ms() + 5000
+
+    async def ask() -> None:
+        with pytest.raises(KafkaError) as raised:
+            await desk.journal.ask(lambda ticket, now_ms: Decision())
+        codes.append(raised.value.code)
+
+    nursery.start_soon(ask)
+    await trio.sleep(1)
+    desk.journal.close()
+    await trio.sleep(10)
+
+    assert codes == [ErrorCode.NOT_COORDINATOR]
+    assert desk.machine.woken == []
+    nursery.cancel_scope.cancel()

@@ -1,0 +1,177 @@
+"""partitions: opened, made and removed as the metadata says."""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import trio
+
+from tests.broker.support import TOPIC_ID, append
+from wirekafka.broker.partitions import Partitions
+from wirekafka.ids import TopicId, TopicPartition
+from wirekafka.metadata import MetadataImage, TopicImage
+from wirekafka.metadata.image import PartitionImage
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.stored.cluster_metadata import TopicRecord
+from wirekafka.storage import LogConfig, LogDirectory
+
+OTHER_ID = TopicId(b"\x02" * 16)
+
+
+def topic(name: str = "t", topic_id: bytes = TOPIC_ID, count: int = 1, leader_epoch: int = 0) -> TopicImage:
+    one = PartitionImage(leader=1, leader_epoch=leader_epoch, replicas=(1,), isr=(1,))
+    return TopicImage(name=name, topic_id=TopicId(topic_id), partitions=dict.fromkeys(range(count), one))
+
+
+def image(*topics: TopicImage) -> MetadataImage:
+    made = MetadataImage()
+    for one in topics:
+        made.apply(TopicRecord(name=one.name, topic_id=one.topic_id))
+        made.topics[one.name].partitions.update(one.partitions)
+    return made
+
+
+Make = Callable[..., Partitions]
+
+
+@pytest.fixture
+def make(directory: LogDirectory) -> Make:
+    def partitions(*topics: TopicImage, config: LogConfig | None = None) -> Partitions:
+        return Partitions(
+            directory, image(*topics), log_config=lambda name: config or LogConfig(), now_ms=lambda: 1
+        )
+
+    return partitions
+
+
+def code_of(partitions: Partitions, name: str, index: int) -> ErrorCode:
+    with pytest.raises(KafkaError) as refusal:
+        partitions.find(name, index)
+    return refusal.value.code
+
+
+def test_every_partition_of_the_metadata_is_opened(make: Make, tmp_path: Path) -> None:
+    """With its leader epoch, and a folder made if there is none."""
+    partitions = make(topic(count=2, leader_epoch=4))
+    partitions.open_all()
+
+    assert partitions.find("t", 1).leader_epoch == 4
+    assert (tmp_path / "t-1").is_dir()
+    assert partitions.is_online("t", 0)
+    assert (partitions.exists("t", 1), partitions.exists("t", 2), partitions.exists("u", 0)) == (True, False, False)
+
+
+@pytest.mark.parametrize(("name", "index"), [("t", 1), ("t", -1), ("u", 0), ("", 0)])
+def test_unknown_partitions_are_not_found(make: Make, name: str, index: int) -> None:
+    partitions = make(topic())
+    partitions.open_all()
+
+    assert code_of(partitions, name, index) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_topics_are_named_by_id(make: Make) -> None:
+    partitions = make(topic())
+
+    assert partitions.name_of(TOPIC_ID) == "t"
+    with pytest.raises(KafkaError) as refusal:
+        partitions.name_of(OTHER_ID)
+    assert refusal.value.code == ErrorCode.UNKNOWN_TOPIC_ID
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [(TopicPartition("gone", 0), TOPIC_ID), (TopicPartition("t", 5), TOPIC_ID), (TopicPartition("t", 0), OTHER_ID)],
+    ids=["unknown topic", "unknown partition", "earlier topic of the name"],
+)
+def test_folders_of_no_topic_are_set_aside(
+    make: Make, directory: LogDirectory, tmp_path: Path, stray: tuple[TopicPartition, TopicId]
+) -> None:
+    """Never deleted, and never taken for the data of a topic that is named alike."""
+    topic_partition, topic_id = stray
+    directory.open_log(topic_partition, topic_id, LogConfig(), now_ms=1)
+    directory.close(clean=True)
+    again = LogDirectory.open(tmp_path, node_id=1)
+    partitions = Partitions(again, image(topic()), log_config=lambda name: LogConfig(), now_ms=lambda: 1)
+
+    partitions.open_all()
+
+    kept = [path.name for path in tmp_path.iterdir() if path.name.endswith("-stray")]
+    assert len(kept) == 1
+    assert kept[0].startswith(str(topic_partition))
+    assert partitions.find("t", 0).log.log_end_offset == 0
+    again.close(clean=True)
+
+
+def test_partition_that_cannot_be_opened_is_offline(
+    make: Make, directory: LogDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others serve; this one answers with what is wrong."""
+    real = directory.open_log
+
+    def open_log(topic_partition: TopicPartition, *given: object, **named: object) -> object:
+        if topic_partition.partition == 1:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "t-1 could not be opened.")
+        return real(topic_partition, *given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(directory, "open_log", open_log)
+    partitions = make(topic(count=2))
+    partitions.open_all()
+
+    assert partitions.find("t", 0).high_watermark == 0
+    assert code_of(partitions, "t", 1) == ErrorCode.KAFKA_STORAGE_ERROR
+    assert (partitions.exists("t", 1), partitions.is_online("t", 1)) == (True, False)
+    partitions.remove_topic(TOPIC_ID)
+    assert code_of(partitions, "t", 1) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_removed_topic_is_gone_at_once(make: Make, tmp_path: Path) -> None:
+    """Its fetches wake, its name is free, its folder is marked for deletion."""
+    partitions = make(topic())
+    partitions.open_all()
+    partition, bell = partitions.find("t", 0), trio.Event()
+    append(partition)
+    partition.wait_with(bell)
+
+    name = partitions.remove_topic(TOPIC_ID)
+
+    assert (name, bell.is_set()) == ("t", True)
+    assert code_of(partitions, "t", 0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert not (tmp_path / "t-0").exists()
+    partitions.open_one(topic(topic_id=OTHER_ID), 0)
+    assert partitions.find("t", 0).high_watermark == 0
+
+
+def test_topic_whose_folder_stays_is_removed_nevertheless(
+    make: Make, directory: LogDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The metadata have forgotten it; the folder is set aside at the next start."""
+
+    def delete_log(log: object) -> None:
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "t-0 could not be deleted.")
+
+    partitions = make(topic())
+    partitions.open_all()
+    monkeypatch.setattr(directory, "delete_log", delete_log)
+
+    assert partitions.remove_topic(TOPIC_ID) == "t"
+    assert code_of(partitions, "t", 0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_changed_settings_reach_the_open_logs(make: Make, directory: LogDirectory) -> None:
+    """Of that topic alone."""
+    configs = {"t": LogConfig(), "u": LogConfig()}
+    partitions = Partitions(
+        directory,
+        image(topic(), topic("u", OTHER_ID)),
+        log_config=configs.__getitem__,
+        now_ms=lambda: 1,
+    )
+    partitions.open_all()
+    changed = dataclasses.replace(LogConfig(), max_message_bytes=7)
+    configs["t"] = configs["u"] = changed
+
+    partitions.reconfigure("t")
+
+    assert partitions.find("t", 0).log.config is changed
+    assert partitions.find("u", 0).log.config is not changed
