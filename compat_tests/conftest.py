@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from compat_tests.advertised import CONSUMER_GROUP_HEARTBEAT, advertised_keys
 from compat_tests.broker import WIREKAFKA_COMMAND, RestartableBroker
 from compat_tests.clients import installed_clients
 from compat_tests.clients.adapter import Capability, Client, Consumer, ConsumerSettings, MortalConsumer
@@ -33,6 +34,9 @@ CLIENTS_WARNINGS = (
     "ignore:unclosed <socket:ResourceWarning",
     "ignore:unclosed transport:ResourceWarning",
 )
+REQUESTS = {Capability.SERVER_SIDE_ASSIGNOR: CONSUMER_GROUP_HEARTBEAT}
+"""What a capability asks of the broker, where that is more than every broker has."""
+
 BROKER_SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "500",
@@ -124,6 +128,24 @@ def bootstrap(request: pytest.FixtureRequest) -> Iterator[str]:
 
     with running_broker(settings=BROKER_SETTINGS) as broker:
         yield broker.bootstrap
+
+
+@pytest.fixture(scope="session")
+def broker_keys(bootstrap: str) -> frozenset[int]:
+    """Give the keys of the requests that the broker under test advertises."""
+    return advertised_keys(bootstrap)
+
+
+@pytest.fixture(autouse=True)
+def _broker_offers(request: pytest.FixtureRequest) -> None:
+    """Leave out a story that needs a request which the broker does not advertise."""
+    needed = {need for mark in request.node.iter_markers("needs") for need in mark.args} & REQUESTS.keys()
+    if not needed:
+        return
+    keys: frozenset[int] = request.getfixturevalue("broker_keys")
+    for need in needed:
+        if REQUESTS[need] not in keys:
+            pytest.skip(f"{NOT_SUPPORTED}the broker: {need.value} needs request {REQUESTS[need]}")
 
 
 @pytest.fixture(scope="session")

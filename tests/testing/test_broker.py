@@ -41,7 +41,8 @@ def has_topic(raw: RawClient, name: str) -> bool:
     return name in [topic.name for topic in answer.topics]
 
 
-@pytest.mark.filterwarnings("ignore:(read|open)_text is deprecated:DeprecationWarning")  # kafka-python, at import
+# kafka-python, when it is imported
+@pytest.mark.filterwarnings("ignore:(read|open)_text is deprecated:DeprecationWarning")
 def test_it_answers_a_synchronous_client_as_soon_as_the_block_begins() -> None:
     """Ready means ready: no retry, no wait."""
     from kafka import KafkaConsumer, KafkaProducer, TopicPartition

@@ -21,7 +21,7 @@ METADATA_TOPIC = "__cluster_metadata"
 
 
 class Partitions:
-    """Every partition of every topic on this broker."""
+    """Every partition of every topic on this broker: open, or offline with the reason."""
 
     def __init__(
         self,
@@ -35,8 +35,7 @@ class Partitions:
         self._image = image
         self._log_config = log_config
         self._now_ms = now_ms
-        self._online: dict[TopicPartition, Partition] = {}
-        self._offline: dict[TopicPartition, KafkaError] = {}
+        self._by_topic: dict[str, dict[int, Partition | KafkaError]] = {}
         self._names: dict[bytes, str] = {}
 
     def find(self, topic: str, partition: int) -> Partition:
@@ -44,13 +43,11 @@ class Partitions:
 
         Raises UNKNOWN_TOPIC_OR_PARTITION, or KAFKA_STORAGE_ERROR for one whose log cannot be used.
         """
-        topic_partition = TopicPartition(topic, partition)
-        found = self._online.get(topic_partition)
-        if found is not None:
+        found = self._by_topic.get(topic, {}).get(partition)
+        if isinstance(found, Partition):
             return found
-        raise self._offline.get(topic_partition) or KafkaError(
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-            f"This broker has no partition {partition} of topic '{topic}'.",
+        raise found or KafkaError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {partition} of topic '{topic}' here."
         )
 
     def name_of(self, topic_id: bytes) -> str:
@@ -62,62 +59,60 @@ class Partitions:
 
     def exists(self, topic: str, partition: int) -> bool:
         """Whether the metadata knows the partition, on line or not."""
-        known = self._image.topics.get(topic)
-        return known is not None and partition in known.partitions
+        return partition in self._by_topic.get(topic, {})
 
     def is_online(self, topic: str, partition: int) -> bool:
-        return TopicPartition(topic, partition) in self._online
+        return isinstance(self._by_topic.get(topic, {}).get(partition), Partition)
 
     def open_all(self) -> None:
         """Open every topic of the metadata; set folders aside that belong to none."""
         for topic_partition, topic_id in self._directory.partitions():
             if topic_partition.topic == METADATA_TOPIC:
                 continue
-            known = self._image.topics.get(topic_partition.topic)
+            topic = self._image.topics.get(topic_partition.topic)
             if (
-                known is None
-                or known.topic_id != topic_id
-                or topic_partition.partition not in known.partitions
+                topic is None
+                or topic.topic_id != topic_id
+                or topic_partition.partition not in topic.partitions
             ):
-                self._set_aside(topic_partition)
+                name = self._directory.set_aside(topic_partition)
+                logger.warning("the folder %s belongs to no topic: it is now named %s", topic_partition, name)
         for topic in self._image.topics.values():
             for index in topic.partitions:
                 self.open_one(topic, index)
-
-    def reconfigure(self, topic: str) -> None:
-        """Give the logs of a topic the settings that now hold for it."""
-        config = self._log_config(topic)
-        for topic_partition, partition in self._online.items():
-            if topic_partition.topic == topic:
-                partition.log.config = config
-
-    def _set_aside(self, topic_partition: TopicPartition) -> None:
-        name = self._directory.set_aside(topic_partition)
-        logger.warning("the folder %s belongs to no topic: it is now named %s", topic_partition, name)
-
-    def remove_topic(self, topic_id: bytes) -> str:
-        """Close a deleted topic's partitions, wake who waits, remove the folders; give its name."""
-        name = self._names.pop(topic_id)
-        for topic_partition in [tp for tp in self._online if tp.topic == name]:
-            partition = self._online.pop(topic_partition)
-            partition.mark_deleted()
-            try:
-                self._directory.delete_log(partition.log)
-            except KafkaError as error:
-                logger.error("%s is deleted, its folder is not: %s", topic_partition, error)
-        for topic_partition in [tp for tp in self._offline if tp.topic == name]:
-            del self._offline[topic_partition]
-        return name
 
     def open_one(self, topic: TopicImage, index: int) -> None:
         """Open a partition of a topic, made if it is not there; one that cannot be read is offline."""
         topic_partition = TopicPartition(topic.name, index)
         self._names[topic.topic_id] = topic.name
+        partitions = self._by_topic.setdefault(topic.name, {})
         config = self._log_config(topic.name)
         try:
             log = self._directory.open_log(topic_partition, topic.topic_id, config, now_ms=self._now_ms())
         except KafkaError as error:
             logger.error("%s is offline: %s", topic_partition, error)
-            self._offline[topic_partition] = error
-            return
-        self._online[topic_partition] = Partition(log, topic.partitions[index].leader_epoch)
+            partitions[index] = error
+        else:
+            partitions[index] = Partition(log, topic.partitions[index].leader_epoch)
+
+    def reconfigure(self, topic: str) -> None:
+        """Give the logs of a topic the settings that now hold for it."""
+        config = self._log_config(topic)
+        for partition in self._by_topic.get(topic, {}).values():
+            if isinstance(partition, Partition):
+                partition.log.config = config
+
+    def remove_topic(self, topic_id: bytes) -> str:
+        """Close a deleted topic's partitions, wake who waits, remove the folders; give its name."""
+        name = self._names.pop(topic_id)
+        for index, partition in self._by_topic.pop(name).items():
+            topic_partition = TopicPartition(name, index)
+            try:
+                if isinstance(partition, Partition):
+                    partition.mark_deleted()
+                    self._directory.delete_log(partition.log)
+                else:
+                    self._directory.delete_partition(topic_partition)
+            except KafkaError as error:
+                logger.error("%s is deleted, its folder is not: %s", topic_partition, error)
+        return name

@@ -34,6 +34,8 @@ _ADMIN_CLIENT_ID = "__admin_client"
 
 
 def _refuse(request: ProduceRequest, error: KafkaError) -> ProduceResponse:
+    if request.acks == 0:
+        raise CloseConnection(f"acks=0 produce failed: {error.message}")
     return ProduceResponse(
         responses=[
             _topic_response(topic, [_refused(data.index, error) for data in topic.partition_data])

@@ -40,11 +40,15 @@ class Codec(Generic[M]):
         Record data in it are views of `data`. A message without any is read from a copy: slices of
         bytes are so much cheaper than slices of a view that two strings pay for the copy.
         """
-        parse = self._parse_whole or self._compile_parse_whole()
-        message, position = self._run(parse, self._whole(data), 0)
+        message, position = self.parse_first(data)
         if position != len(data):
             raise MalformedMessage(f"{self.name}: {len(data) - position} bytes too many")
         return message
+
+    def parse_first(self, data: Buffer) -> tuple[M, int]:
+        """The message that `data` begins with, and the position behind it. Raises MalformedMessage."""
+        parse = self._parse_whole or self._compile_parse_whole()
+        return self._run(parse, self._whole(data), 0)
 
     def parse_from(self, data: Buffer, position: int) -> tuple[M, int]:
         """The message that begins at `position`, and the position behind it. Raises MalformedMessage.

@@ -72,7 +72,9 @@ def parse_request(frame: memoryview) -> ReceivedRequest:
         header, _ = codec_for(RequestHeader, 1).parse_from(frame, 0)
         return ReceivedRequest(api, version, header.correlation_id, header.client_id, None)
     header, position = codec_for(RequestHeader, 2 if api.is_flexible(version) else 1).parse_from(frame, 0)
-    message = codec_for(api.request, version).parse(frame[position:])
+    # What lies behind a request is passed over, as Kafka does: librdkafka 2.16 asks for all topics with
+    # a null array of four bytes where the compact form has one.
+    message, _ = codec_for(api.request, version).parse_first(frame[position:])
     return ReceivedRequest(api, version, header.correlation_id, header.client_id, message)
 
 

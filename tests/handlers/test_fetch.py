@@ -1,0 +1,305 @@
+"""Fetch over TCP, in every form, held against Kafka 4.4."""
+
+from typing import Any
+
+import pytest
+
+from tests.handlers.support import NO_ID, UNKNOWN_ID, batch, new_topic, produce
+from tests.support.raw_client import RawClient
+from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from wirekafka.protocol.apis.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records import batches_in, decode_records
+
+MUCH = 1 << 20
+every_form = pytest.mark.parametrize("version", [4, 5, 7, 9, 11, 12, 13, 15, 16, 17, 18])
+session_forms = pytest.mark.parametrize("version", [7, 12, 13, 18])
+Topic = tuple[str, bytes]
+
+
+def wanted(topic: Topic, *partitions: FetchPartition) -> FetchTopic:
+    return FetchTopic(topic=topic[0], topic_id=topic[1], partitions=list(partitions))
+
+
+def at(offset: int, partition: int = 0, max_bytes: int = MUCH, **more: int) -> FetchPartition:
+    return FetchPartition(
+        partition=partition, fetch_offset=offset, partition_max_bytes=max_bytes, **more
+    )
+
+
+def fetch(raw: RawClient, version: int, *topics: FetchTopic, **more: Any) -> Any:
+    request = {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": MUCH, **more}
+    return raw.ask(FetchRequest(topics=list(topics), **request), version)
+
+
+def only(answer: Any) -> Any:
+    [topic] = answer.responses
+    [partition] = topic.partitions
+    return partition
+
+
+def offsets(data: Any) -> list[int]:
+    """The offsets of the records that came."""
+    return [record.offset for one in batches_in(bytes(data.records)) for record in decode_records(one)]
+
+
+@pytest.fixture
+def topic(raw: RawClient) -> Topic:
+    """Two partitions; the first has three batches of two records."""
+    made = new_topic(raw, partitions=2)
+    for _ in range(3):
+        produce(raw, made, batch(2))
+    return made
+
+
+@every_form
+def test_records_come_from_the_batch_that_holds_the_offset(raw: RawClient, topic: Topic, version: int) -> None:
+    """Clients pass over what is before it."""
+    data = only(fetch(raw, version, wanted(topic, at(3))))
+
+    assert offsets(data) == [2, 3, 4, 5]
+    assert (data.error_code, data.high_watermark, data.last_stable_offset) == (0, 6, 6)
+    assert data.log_start_offset == (-1 if version < 5 else 0)
+    assert (data.aborted_transactions, data.preferred_read_replica) == (None, -1)
+
+
+@every_form
+def test_answer_names_the_topic_as_the_request_does(raw: RawClient, topic: Topic, version: int) -> None:
+    [answered] = fetch(raw, version, wanted(topic, at(0))).responses
+
+    assert (answered.topic, answered.topic_id) == ((topic[0], NO_ID) if version < 13 else ("", topic[1]))
+
+
+@every_form
+def test_end_of_the_log_is_empty_and_never_null(raw: RawClient, topic: Topic, version: int) -> None:
+    """Clients fail at null records."""
+    data = only(fetch(raw, version, wanted(topic, at(6))))
+
+    assert (data.error_code, bytes(data.records)) == (0, b"")
+
+
+@every_form
+@pytest.mark.parametrize("offset", [-1, 7])
+def test_offset_out_of_range(raw: RawClient, topic: Topic, version: int, offset: int) -> None:
+    data = only(fetch(raw, version, wanted(topic, at(offset)), max_wait_ms=5000, min_bytes=1))
+
+    assert (data.error_code, data.high_watermark, data.last_stable_offset) == (1, -1, -1)
+    assert (bytes(data.records), data.aborted_transactions) == (b"", None)
+
+
+@every_form
+def test_unknown_partition(raw: RawClient, topic: Topic, version: int) -> None:
+    data = only(fetch(raw, version, wanted(topic, at(0, 9)), max_wait_ms=5000, min_bytes=1))
+
+    assert (data.partition_index, data.error_code) == (9, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    assert (bytes(data.records), data.aborted_transactions) == (b"", [])
+
+
+@every_form
+@pytest.mark.parametrize("unknown", [("nowhere", UNKNOWN_ID), ("", NO_ID)])
+def test_unknown_topic(raw: RawClient, version: int, unknown: Topic) -> None:
+    """By id it is another code, and per partition."""
+    answer = fetch(raw, version, wanted(unknown, at(0)))
+
+    expected = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if version < 13 else ErrorCode.UNKNOWN_TOPIC_ID
+    assert (answer.error_code, only(answer).error_code) == (0, expected)
+
+
+@every_form
+def test_nothing_asked_is_answered_at_once(raw: RawClient, topic: Topic, version: int) -> None:
+    assert fetch(raw, version, max_wait_ms=5000, min_bytes=1).responses == []
+    assert fetch(raw, version, wanted(topic), max_wait_ms=5000, min_bytes=1).responses == []
+
+
+@every_form
+def test_first_batch_comes_whole_and_no_other_does(raw: RawClient, topic: Topic, version: int) -> None:
+    """KIP-74."""
+    produce(raw, topic, batch(2), partition=1)
+
+    answer = fetch(raw, version, wanted(topic, at(0, 0, 1), at(0, 1, 1)))
+    by_request = fetch(raw, version, wanted(topic, at(0, 0), at(0, 1)), max_bytes=1)
+
+    for one in (answer, by_request):
+        assert [offsets(data) for data in one.responses[0].partitions] == [[0, 1], []]
+
+
+@every_form
+def test_read_committed_is_told_of_aborted_transactions(raw: RawClient, topic: Topic, version: int) -> None:
+    data = only(fetch(raw, version, wanted(topic, at(0)), isolation_level=1))
+
+    assert (offsets(data), data.aborted_transactions) == ([0, 1, 2, 3, 4, 5], [])
+
+
+@every_form
+def test_followers_are_refused(raw: RawClient, topic: Topic, version: int) -> None:
+    """The broker is alone; Kafka says the same to a replica it does not know."""
+    replica = {"replica_id": 7} if version < 15 else {"replica_state": ReplicaState(replica_id=7)}
+
+    assert only(fetch(raw, version, wanted(topic, at(0)), **replica)).error_code == 6
+
+
+@pytest.mark.parametrize("version", [9, 12, 13, 18])
+@pytest.mark.parametrize(("epoch", "code"), [(-1, 0), (0, 0), (1, ErrorCode.UNKNOWN_LEADER_EPOCH), (-2, 0)])
+def test_leader_epochs_since_v9(raw: RawClient, topic: Topic, version: int, epoch: int, code: int) -> None:
+    """KIP-320."""
+    assert only(fetch(raw, version, wanted(topic, at(0, current_leader_epoch=epoch)))).error_code == code
+
+
+@pytest.mark.parametrize("version", [12, 18])
+def test_divergence_since_v12(raw: RawClient, topic: Topic, version: int) -> None:
+    """KIP-595: a reader beyond the end of its epoch is told where that is."""
+    data = only(fetch(raw, version, wanted(topic, at(9, last_fetched_epoch=0))))
+    same = only(fetch(raw, version, wanted(topic, at(4, last_fetched_epoch=0))))
+    empty = only(fetch(raw, version, wanted(topic, at(0, 1, last_fetched_epoch=0))))
+    unknown = only(fetch(raw, version, wanted(topic, at(4, last_fetched_epoch=5))))
+
+    assert (data.error_code, data.diverging_epoch.epoch, data.diverging_epoch.end_offset) == (0, 0, 6)
+    assert bytes(data.records) == b""
+    assert (offsets(same), same.diverging_epoch.end_offset) == ([4, 5], -1)
+    assert (empty.error_code, empty.diverging_epoch.end_offset) == (0, -1)
+    assert unknown.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+@pytest.mark.parametrize(("version", "code"), [(4, 6), (5, 6), (6, 56), (13, 56)])
+def test_storage_error_has_another_name_before_v6(version: int, code: int) -> None:
+    """Older clients do not know KAFKA_STORAGE_ERROR; on NOT_LEADER_OR_FOLLOWER they ask again."""
+    from wirekafka.broker.fetching import failed_fetch
+    from wirekafka.handlers.fetch import _OLDEST_WITH_STORAGE_ERROR, _say_not_leader
+
+    data = failed_fetch(0, KafkaError(ErrorCode.KAFKA_STORAGE_ERROR).code)
+    if version < _OLDEST_WITH_STORAGE_ERROR:
+        _say_not_leader([data])
+
+    assert data.error_code == code
+
+
+class Session:
+    """One fetch session, over one topic."""
+
+    def __init__(self, raw: RawClient, topic: Topic, version: int) -> None:
+        self.raw, self.topic, self.version = raw, topic, version
+        self.id = 0
+        self.epoch = 0
+
+    def fetch(self, *partitions: FetchPartition, forget: tuple[int, ...] = (), **more: Any) -> Any:
+        """The next fetch of the session."""
+        forgotten = ForgottenTopic(topic=self.topic[0], topic_id=self.topic[1], partitions=list(forget))
+        named = {"session_id": self.id, "session_epoch": self.epoch, **more}
+        answer = fetch(
+            self.raw,
+            named.pop("version", self.version),
+            *([wanted(self.topic, *partitions)] if partitions else []),
+            forgotten_topics_data=[forgotten] if forget else [],
+            **named,
+        )
+        if not answer.error_code:
+            self.id, self.epoch = answer.session_id, self.epoch + 1
+        return answer
+
+
+def told(answer: Any) -> list[tuple[int, int]]:
+    """Partition and error code of each that the answer tells of."""
+    return [(data.partition_index, data.error_code) for topic in answer.responses for data in topic.partitions]
+
+
+@session_forms
+def test_session_tells_only_what_is_new(raw: RawClient, topic: Topic, version: int) -> None:
+    """KIP-227."""
+    session = Session(raw, topic, version)
+
+    opened = session.fetch(at(6), at(0, 1))
+    quiet = session.fetch()
+    produce(raw, topic, batch(), partition=1)
+    news = session.fetch()
+    moved = session.fetch(at(1, 1))
+
+    assert opened.session_id > 0
+    assert [told(one) for one in (opened, quiet, news, moved)] == [[(0, 0), (1, 0)], [], [(1, 0)], []]
+    assert {one.session_id for one in (quiet, news, moved)} == {opened.session_id}
+
+
+@session_forms
+def test_session_wakes_on_records_of_any_of_its_partitions(raw: RawClient, topic: Topic, version: int) -> None:
+    """A fetch that names no partition waits for all of the session's."""
+    session = Session(raw, topic, version)
+    session.fetch(at(6), at(0, 1))
+    produce(raw, topic, batch(), partition=1)
+
+    assert told(session.fetch(max_wait_ms=5000, min_bytes=1)) == [(1, 0)]
+
+
+@session_forms
+def test_error_of_a_session_is_told_until_it_ends(raw: RawClient, topic: Topic, version: int) -> None:
+    session = Session(raw, topic, version)
+    session.fetch(at(99))
+
+    again = session.fetch()
+    mended = session.fetch(at(6))
+    quiet = session.fetch()
+
+    assert [told(one) for one in (again, mended, quiet)] == [[(0, 1)], [(0, 0)], []]
+
+
+@session_forms
+def test_session_forgets_and_ends_empty(raw: RawClient, topic: Topic, version: int) -> None:
+    session = Session(raw, topic, version)
+    session.fetch(at(0), at(0, 1))
+
+    forgot = session.fetch(forget=(0, 5))
+    ended = session.fetch(forget=(1,))
+
+    assert told(forgot) == []
+    assert (told(ended), ended.session_id, ended.error_code) == ([], 0, 0)
+
+
+@session_forms
+def test_session_errors_answer_the_whole(raw: RawClient, topic: Topic, version: int) -> None:
+    session = Session(raw, topic, version)
+    session.fetch(at(0))
+
+    unknown = session.fetch(session_id=session.id ^ 1)
+    stale = session.fetch(session_epoch=9)
+    other_form = session.fetch(version=12 if version >= 13 else 13)
+
+    assert [one.error_code for one in (unknown, stale, other_form)] == [
+        ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+        ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+        ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
+    ]
+    assert all((one.session_id, one.responses) == (0, []) for one in (unknown, stale, other_form))
+    assert session.fetch().error_code == 0
+
+
+@session_forms
+def test_session_is_closed_by_the_final_epoch(raw: RawClient, topic: Topic, version: int) -> None:
+    session = Session(raw, topic, version)
+    opened = session.fetch(at(0)).session_id
+
+    closing = session.fetch(at(0), session_epoch=-1)
+
+    assert (closing.session_id, told(closing)) == (0, [(0, 0)])
+    assert session.fetch(session_id=opened, session_epoch=1).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+@session_forms
+def test_session_without_partitions_may_be_opened(raw: RawClient, topic: Topic, version: int) -> None:
+    session = Session(raw, topic, version)
+
+    opened = session.fetch()
+    added = session.fetch(at(0))
+
+    assert opened.session_id > 0
+    assert (told(added), added.session_id) == ([(0, 0)], opened.session_id)
+
+
+@session_forms
+def test_deleted_topic_is_an_error_of_its_session(raw: RawClient, version: int) -> None:
+    topic = new_topic(raw)
+    session = Session(raw, topic, version)
+    session.fetch(at(0))
+    state = DeleteTopicState(name=topic[0], topic_id=NO_ID)
+    raw.ask(DeleteTopicsRequest(topics=[state], timeout_ms=1000), 6)
+
+    gone = session.fetch(max_wait_ms=5000, min_bytes=1)
+
+    assert told(gone) == [(0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if version < 13 else ErrorCode.UNKNOWN_TOPIC_ID)]

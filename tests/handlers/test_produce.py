@@ -1,0 +1,294 @@
+"""Produce, held against Kafka 4.4: every code below is what it answers, unless said otherwise."""
+
+import pytest
+
+from tests.handlers.support import NO_ID, UNKNOWN_ID, batch, make_coordinator, new_topic, now_ms, produce
+from tests.support.raw_client import RawClient, request_frame
+from wirekafka.protocol.apis.metadata import MetadataRequest
+from wirekafka.protocol.apis.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from wirekafka.protocol.error_codes import ErrorCode
+from wirekafka.protocol.records import Codec
+from wirekafka.testing import RunningBroker
+
+VERSIONS = [3, 8, 13]
+every_form = pytest.mark.parametrize("version", VERSIONS)
+
+
+def with_byte(records: bytes, position: int, value: int) -> bytes:
+    changed = bytearray(records)
+    changed[position] = value
+    return bytes(changed)
+
+
+@every_form
+def test_good_batches_are_numbered(raw: RawClient, version: int) -> None:
+    topic = new_topic(raw)
+
+    first = produce(raw, topic, batch(2), version=version)
+    second = produce(raw, topic, batch(1), version=version, acks=1)
+
+    assert [(r.error_code, r.base_offset, r.log_append_time_ms) for r in (first, second)] == [(0, 0, -1), (0, 2, -1)]
+    assert (first.record_errors, first.error_message) == ([], None)
+    assert first.log_start_offset == (-1 if version < 5 else 0)
+
+
+@every_form
+@pytest.mark.parametrize("partition", [1, -1])
+def test_unknown_partition(raw: RawClient, version: int, partition: int) -> None:
+    refused = produce(raw, new_topic(raw), batch(), version=version, partition=partition)
+
+    assert (refused.error_code, refused.base_offset) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)
+    assert (refused.error_message is None) is (version < 8)
+
+
+@pytest.mark.parametrize("version", [3, 12])
+@pytest.mark.parametrize("name", ["nowhere", "", "a b/c"])
+def test_unknown_name(raw: RawClient, version: int, name: str) -> None:
+    refused = produce(raw, (name, NO_ID), batch(), version=version)
+
+    assert refused.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@pytest.mark.parametrize("topic_id", [UNKNOWN_ID, NO_ID])
+def test_unknown_id(raw: RawClient, topic_id: bytes) -> None:
+    """From v13 on, per partition."""
+    refused = produce(raw, ("", topic_id), batch(), version=13)
+
+    assert refused.error_code == ErrorCode.UNKNOWN_TOPIC_ID
+
+
+@every_form
+@pytest.mark.parametrize("acks", [2, -2])
+def test_acks_without_a_meaning(raw: RawClient, version: int, acks: int) -> None:
+    topic = new_topic(raw)
+
+    assert produce(raw, topic, batch(), version=version, acks=acks).error_code == ErrorCode.INVALID_REQUIRED_ACKS
+    assert produce(raw, topic, batch()).base_offset == 0
+
+
+def test_unknown_partition_comes_before_wrong_acks(raw: RawClient) -> None:
+    refused = produce(raw, new_topic(raw), batch(), partition=7, acks=2)
+
+    assert refused.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+MAGIC = 16
+REFUSED = {
+    "empty": (b"", ErrorCode.INVALID_RECORD),
+    "less than a header": (b"\0" * 10, ErrorCode.INVALID_RECORD),
+    "cut": (batch()[:-3], ErrorCode.INVALID_RECORD),
+    "two batches": (batch() + batch(), ErrorCode.INVALID_RECORD),
+    "magic 0": (with_byte(batch(), MAGIC, 0), ErrorCode.INVALID_RECORD),
+    "magic 1": (with_byte(batch(), MAGIC, 1), ErrorCode.INVALID_RECORD),
+    "magic 3": (with_byte(batch(), MAGIC, 3), ErrorCode.CORRUPT_MESSAGE),
+    "wrong CRC": (with_byte(batch(), -1, 0xFF), ErrorCode.CORRUPT_MESSAGE),
+    "control batch": (batch(attributes=0x20), ErrorCode.INVALID_RECORD),
+    "no records": (batch(0), ErrorCode.INVALID_RECORD),
+    "base offset": (batch(base_offset=5), ErrorCode.INVALID_RECORD),
+    "no sequence": (batch(producer_id=6, producer_epoch=0), ErrorCode.INVALID_RECORD),
+    "too large": (batch(value=b"x" * 1_100_000), ErrorCode.MESSAGE_TOO_LARGE),
+    "codec 5": (batch(attributes=5), ErrorCode.UNSUPPORTED_COMPRESSION_TYPE),
+}
+
+
+@every_form
+@pytest.mark.parametrize(("records", "code"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_batch_of_a_producer_is_refused(
+    raw: RawClient, version: int, records: bytes, code: ErrorCode
+) -> None:
+    """A codec that does not exist is UNKNOWN_SERVER_ERROR in Kafka; ours says what is wrong."""
+    topic = new_topic(raw)
+
+    refused = produce(raw, topic, records, version=version)
+
+    assert (refused.error_code, refused.base_offset) == (code, -1)
+    assert bool(refused.error_message) is (version >= 8)
+    assert produce(raw, topic, batch()).base_offset == 0
+
+
+@every_form
+def test_null_records_are_refused(raw: RawClient, version: int) -> None:
+    """Kafka never answers these."""
+    assert produce(raw, new_topic(raw), None, version=version).error_code == ErrorCode.INVALID_RECORD
+
+
+@every_form
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.SNAPPY, Codec.LZ4])
+def test_compressed_batches_are_stored_as_they_are(raw: RawClient, version: int, codec: Codec) -> None:
+    assert produce(raw, new_topic(raw), batch(3, codec=codec), version=version).error_code == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "code"), [(3, 76), (6, 76), (7, 0), (13, 0)]
+)
+def test_zstd_since_v7(raw: RawClient, version: int, code: int) -> None:
+    """KIP-110: UNSUPPORTED_COMPRESSION_TYPE before."""
+    assert produce(raw, new_topic(raw), batch(3, codec=Codec.ZSTD), version=version).error_code == code
+
+
+def test_bytes_behind_the_batch_are_passed_over(raw: RawClient) -> None:
+    topic = new_topic(raw)
+
+    assert [produce(raw, topic, batch(2) + b"abc").base_offset for _ in range(2)] == [0, 2]
+
+
+@every_form
+def test_timestamps_far_in_the_future_are_refused(raw: RawClient, version: int) -> None:
+    """More than an hour, by message.timestamp.after.max.ms; each record at fault is named."""
+    refused = produce(
+        raw, new_topic(raw), batch(3, timestamp_ms=now_ms() + 2 * 3_600_000), version=version
+    )
+
+    assert refused.error_code == ErrorCode.INVALID_TIMESTAMP
+    assert [fault.batch_index for fault in refused.record_errors] == ([] if version < 8 else [0, 1, 2])
+    assert all(fault.batch_index_error_message for fault in refused.record_errors)
+
+
+@every_form
+@pytest.mark.parametrize("timestamp_ms", [-1, 1])
+def test_old_timestamps_and_none_are_fine(raw: RawClient, version: int, timestamp_ms: int) -> None:
+    assert produce(raw, new_topic(raw), batch(timestamp_ms=timestamp_ms), version=version).error_code == 0
+
+
+@every_form
+def test_log_append_time_is_told(raw: RawClient, version: int) -> None:
+    topic = new_topic(raw, message_timestamp_type="LogAppendTime")
+    before_ms = now_ms()
+
+    stamped = produce(raw, topic, batch(timestamp_ms=5), version=version)
+    claimed = produce(raw, topic, batch(attributes=0x08), version=version)
+
+    assert before_ms <= stamped.log_append_time_ms <= now_ms()
+    assert claimed.error_code == ErrorCode.INVALID_TIMESTAMP
+
+
+def idempotent(sequence: int, count: int = 1, *, epoch: int = 0) -> bytes:
+    return batch(count, producer_id=4711, producer_epoch=epoch, base_sequence=sequence)
+
+
+@every_form
+def test_repeated_batch_is_answered_as_the_first_time(raw: RawClient, version: int) -> None:
+    """KIP-98: with its offset, and the time of the batch that was kept; any of the last five."""
+    topic = new_topic(raw)
+    records = [idempotent(sequence) for sequence in range(5)]
+    for one in records:
+        produce(raw, topic, one, version=version)
+
+    again = [produce(raw, topic, one, version=version) for one in records]
+
+    assert [(r.error_code, r.base_offset) for r in again] == [(0, n) for n in range(5)]
+    assert all(now_ms() - 60_000 < r.log_append_time_ms <= now_ms() for r in again)
+
+
+@every_form
+@pytest.mark.parametrize(
+    ("records", "code"),
+    [
+        (idempotent(9, epoch=2), ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
+        (idempotent(0, 1, epoch=2), ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
+        (idempotent(5, epoch=3), ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
+        (idempotent(4, epoch=1), ErrorCode.INVALID_PRODUCER_EPOCH),
+        (idempotent(0, epoch=3), 0),
+        (idempotent(3, epoch=2), 0),
+    ],
+    ids=["gap", "part of a batch", "new epoch not at 0", "old epoch", "new epoch", "next"],
+)
+def test_sequence_numbers(raw: RawClient, version: int, records: bytes, code: int) -> None:
+    topic = new_topic(raw)
+    produce(raw, topic, idempotent(0, 3, epoch=2), version=version)
+
+    assert produce(raw, topic, records, version=version).error_code == code
+
+
+def test_unknown_producer_may_begin_anywhere(raw: RawClient) -> None:
+    """Its earlier batches may have been deleted."""
+    topic = new_topic(raw)
+
+    assert produce(raw, topic, idempotent(7)).error_code == 0
+    assert produce(raw, topic, idempotent(8)).error_code == 0
+
+
+def transactional(**header: int) -> bytes:
+    return batch(attributes=0x10, **{"producer_id": 5, "producer_epoch": 0, "base_sequence": 0, **header})
+
+
+@every_form
+def test_transactional_batch_needs_a_transactional_id(raw: RawClient, version: int) -> None:
+    """The whole request is refused."""
+    for records in (transactional(), batch(attributes=0x10)):
+        refused = produce(raw, new_topic(raw), records, version=version)
+        assert refused.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
+@pytest.mark.parametrize(("version", "code"), [(3, 48), (10, 48), (11, 120), (13, 120)])
+def test_batch_outside_of_any_transaction(raw: RawClient, version: int, code: int) -> None:
+    """KIP-890: INVALID_TXN_STATE, from v11 on TRANSACTION_ABORTABLE; nothing is written."""
+    topic = new_topic(raw)
+
+    refused = produce(raw, topic, transactional(), version=version, transactional_id="tx")
+
+    assert refused.error_code == code
+    assert produce(raw, topic, batch()).base_offset == 0
+
+
+@every_form
+def test_transactional_id_without_a_transactional_batch_is_fine(raw: RawClient, version: int) -> None:
+    assert produce(raw, new_topic(raw), batch(), version=version, transactional_id="tx").error_code == 0
+
+
+@every_form
+def test_internal_topics_are_the_brokers_own(raw: RawClient, version: int) -> None:
+    """Kafka's admin client alone may write them, by its client id."""
+    make_coordinator(raw)
+    topics = raw.ask(MetadataRequest(topics=None), 12).topics
+    topic = next((t.name, t.topic_id) for t in topics if t.name == "__consumer_offsets")
+
+    refused = produce(raw, topic, batch(), version=version)
+
+    assert refused.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+
+
+@every_form
+def test_each_partition_has_its_own_answer(raw: RawClient, version: int) -> None:
+    """A topic without partitions has none."""
+    name, topic_id = new_topic(raw, partitions=2)
+    empty = TopicProduceData(name="other", topic_id=UNKNOWN_ID, partition_data=[])
+    data = [PartitionProduceData(index=i, records=memoryview(batch())) for i in (0, 7, 1)]
+    mixed = TopicProduceData(name=name, topic_id=topic_id, partition_data=data)
+
+    answer = raw.ask(ProduceRequest(acks=-1, timeout_ms=1, topic_data=[empty, mixed]), version)
+
+    [topic] = answer.responses
+    assert [(p.index, p.error_code) for p in topic.partition_responses] == [(0, 0), (7, 3), (1, 0)]
+
+
+@every_form
+def test_no_topics(raw: RawClient, version: int) -> None:
+    assert raw.ask(ProduceRequest(acks=-1, timeout_ms=1, topic_data=[]), version).responses == []
+
+
+def silent(topic: tuple[str, bytes], records: bytes, version: int) -> bytes:
+    data = [PartitionProduceData(index=0, records=memoryview(records))]
+    topic_data = [TopicProduceData(name=topic[0], topic_id=topic[1], partition_data=data)]
+    return request_frame(ProduceRequest(acks=0, timeout_ms=1, topic_data=topic_data), version)
+
+
+@every_form
+def test_acks_0_gets_no_answer(raw: RawClient, version: int) -> None:
+    """The next answer on the connection is the next request's."""
+    topic = new_topic(raw)
+
+    raw.send(silent(topic, batch(2), version))
+
+    assert produce(raw, topic, batch()).base_offset == 2
+
+
+@every_form
+@pytest.mark.parametrize("records", [batch()[:-3], transactional()], ids=["cut", "transactional"])
+def test_acks_0_closes_on_an_error(broker: RunningBroker, raw: RawClient, version: int, records: bytes) -> None:
+    """It is all that can tell of it."""
+    topic = new_topic(raw)
+    with RawClient(broker.bootstrap) as other:
+        other.send(silent(topic, records, version))
+
+        assert other.hung_up()
