@@ -45,8 +45,12 @@ HERE = Path(__file__).resolve().parent
 
 def frame(key: int, version: int, header_version: int, message: Message) -> bytes:
     """A request with its length prefix."""
-    header = RequestHeader(request_api_key=key, request_api_version=version, correlation_id=1, client_id="bench")
-    body = codec_for(RequestHeader, header_version).build(header) + codec_for(type(message), version).build(message)
+    header = RequestHeader(
+        request_api_key=key, request_api_version=version, correlation_id=1, client_id="bench"
+    )
+    body = codec_for(RequestHeader, header_version).build(header) + codec_for(type(message), version).build(
+        message
+    )
     return struct.pack(">i", len(body)) + body
 
 
@@ -62,7 +66,10 @@ def produce_frame(batch_bytes: int) -> bytes:
 def fetch_frame(offset: int, max_bytes: int) -> bytes:
     wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=max_bytes)
     request = FetchRequest(
-        max_wait_ms=500, min_bytes=1, max_bytes=max_bytes, topics=[FetchTopic(topic=TOPIC, partitions=[wanted])]
+        max_wait_ms=500,
+        min_bytes=1,
+        max_bytes=max_bytes,
+        topics=[FetchTopic(topic=TOPIC, partitions=[wanted])],
     )
     return frame(1, FETCH_VERSION, 2, request)
 
@@ -181,7 +188,9 @@ def report(name: str, broker: list[float], bare: list[float]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0, help="length of one round of one side")
     parser.add_argument("--batch-bytes", type=int, default=1024 * 1024 - 4096)
@@ -202,7 +211,10 @@ def run(rounds: int, seconds: float, batch_bytes: int, folder: Path) -> None:
         create_topic(to_broker)
         check_produced(to_broker, request)
         print(f"{rounds} rounds of {seconds} s a side, requests of {len(request):,} bytes", flush=True)
-        pairs = [(send_for(to_broker, request, seconds), send_for(to_bare, request, seconds)) for _ in range(rounds)]
+        pairs = [
+            (send_for(to_broker, request, seconds), send_for(to_bare, request, seconds))
+            for _ in range(rounds)
+        ]
         report("produce", [a for a, _ in pairs], [b for _, b in pairs])
 
         to_broker.setblocking(True)

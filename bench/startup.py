@@ -50,7 +50,16 @@ def one_start(request: bytes) -> tuple[float, float]:
         port = free_port()
         begun = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-m", "wirekafka", "serve", "--listen", f"127.0.0.1:{port}", "--data-dir", folder],
+            [
+                sys.executable,
+                "-m",
+                "wirekafka",
+                "serve",
+                "--listen",
+                f"127.0.0.1:{port}",
+                "--data-dir",
+                folder,
+            ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -66,7 +75,9 @@ def one_start(request: bytes) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=9)
     options = parser.parse_args()
     request = produce_frame(1100)
@@ -76,7 +87,9 @@ def main() -> None:
         ("exec to first acknowledged record", "s", [seconds for seconds, _ in starts]),
         ("resident memory, idle", "MiB", [mib for _, mib in starts]),
     ):
-        print(f"{name:<36} median {statistics.median(values):6.2f} {unit}  ({min(values):.2f} to {max(values):.2f})")
+        print(
+            f"{name:<36} median {statistics.median(values):6.2f} {unit}  ({min(values):.2f} to {max(values):.2f})"
+        )
 
 
 if __name__ == "__main__":

@@ -161,6 +161,16 @@ def test_the_count_has_to_agree_with_the_offsets(count: int, delta: int) -> None
     assert refusal(batch).code is ErrorCode.INVALID_RECORD
 
 
+def test_more_records_than_the_bytes_can_hold_are_refused() -> None:
+    """Count and last offset may agree with each other and lie: the log's end would leap ahead."""
+    batch = changed(simple_batch(2), LAST_OFFSET_DELTA, ">i", 2147483646)
+    batch = changed(batch, RECORD_COUNT, ">i", 2147483647)
+    smallest = build_batch([Record(timestamp_ms=NOW_MS)] * 3)
+
+    assert refusal(batch).code is ErrorCode.INVALID_RECORD
+    assert checked(smallest).record_count == 3
+
+
 def test_clients_may_not_write_control_batches() -> None:
     """The coordinator may."""
     error = refusal(simple_batch(attributes=0x20, producer_id=1, base_sequence=0, producer_epoch=0))

@@ -25,10 +25,15 @@ def request_frame(
     """A request as it goes over the wire, with its length in front."""
     api = _API_OF_REQUEST[type(message)]
     header = RequestHeader(
-        request_api_key=api.key, request_api_version=version, correlation_id=correlation_id, client_id=client_id
+        request_api_key=api.key,
+        request_api_version=version,
+        correlation_id=correlation_id,
+        client_id=client_id,
     )
     header_version = 2 if api.is_flexible(version) else 1
-    body = codec_for(RequestHeader, header_version).build(header) + codec_for(api.request, version).build(message)
+    body = codec_for(RequestHeader, header_version).build(header) + codec_for(api.request, version).build(
+        message
+    )
     return framed(body)
 
 
@@ -62,7 +67,9 @@ class RawClient:
     def ask(self, message: Message, version: int, *, client_id: str | None = "raw") -> Any:
         """Send a request and give the response message. Any: its type follows from the request's."""
         self.send(request_frame(message, version, client_id=client_id))
-        correlation_id, response = parse_response(_API_OF_REQUEST[type(message)], version, self.receive_frame())
+        correlation_id, response = parse_response(
+            _API_OF_REQUEST[type(message)], version, self.receive_frame()
+        )
         assert correlation_id == 7
         return response
 

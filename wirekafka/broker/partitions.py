@@ -47,7 +47,7 @@ class Partitions:
         if isinstance(found, Partition):
             return found
         raise found or KafkaError(
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {partition} of topic '{topic}' here."
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {partition} of topic '{topic}'."
         )
 
     def name_of(self, topic_id: bytes) -> str:

@@ -13,6 +13,7 @@ from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
 from wirekafka.protocol.records import Codec, RecordBatch, decode_records
 from wirekafka.protocol.records.batch import HEADER_BYTES, LENGTH_PREFIX_BYTES, MAGIC_V2, NO_PRODUCER_ID
+from wirekafka.protocol.records.record import LEAST_RECORD_BYTES
 from wirekafka.storage.config import LOG_APPEND_TIME, LogConfig
 
 NO_TIMESTAMP = -1
@@ -130,6 +131,8 @@ def _check_client_batch(batch: RecordBatch, topic_partition: TopicPartition) -> 
             topic_partition,
             f"it announces {count} records and a last offset delta of {batch.last_offset_delta}",
         )
+    if batch.codec == Codec.NONE and count * LEAST_RECORD_BYTES > batch.size_in_bytes - HEADER_BYTES:
+        raise _invalid(topic_partition, f"it announces {count} records, more than its bytes can hold")
     if batch.is_control:
         raise _invalid(topic_partition, "clients may not write control records")
     if batch.producer_id == NO_PRODUCER_ID:

@@ -11,6 +11,8 @@ from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records.varint import Buffer, read_varint, read_varlong, write_varint
 
 NO_TIMESTAMP = -1
+LEAST_RECORD_BYTES = 7
+"""Length, attributes, two deltas, no key, no value, no headers: one byte each."""
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
