@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from hot_path import create_topic, check_produced, produce_frame  # the same folder
+from hot_path import check_produced, create_topic, produce_frame  # the same folder
 
 
 def free_port() -> int:
@@ -88,7 +88,8 @@ def main() -> None:
         ("resident memory, idle", "MiB", [mib for _, mib in starts]),
     ):
         print(
-            f"{name:<36} median {statistics.median(values):6.2f} {unit}  ({min(values):.2f} to {max(values):.2f})"
+            f"{name:<36} median {statistics.median(values):6.2f} {unit}"
+            f"  ({min(values):.2f} to {max(values):.2f})"
         )
 
 

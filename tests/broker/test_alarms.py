@@ -10,8 +10,6 @@ from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
 
 
-
-
 class Bells:
     """Alarms that run, and what has rung: (sleeper, milliseconds since the start)."""
 

@@ -47,6 +47,6 @@ async def test_settings_of_the_broker_hold_for_its_topics(tmp_path_factory: pyte
 
 
 async def test_transactions_are_refused_in_the_clients_terms(broker: Broker) -> None:
-    with pytest.raises(KafkaError, match="transactional.id") as refusal:
+    with pytest.raises(KafkaError, match=r"transactional\.id") as refusal:
         broker.refuse_transactions()
     assert refusal.value.code == ErrorCode.INVALID_REQUEST

@@ -6,7 +6,15 @@ from trio.testing import wait_all_tasks_blocked
 
 from tests.broker.support import append, create_topic, delete_topic
 from tests.broker.test_coordination import commit, committed
-from wirekafka.broker import OFFSETS_TOPIC, Broker, BrokerConfig, FetchKey, FetchLimits, fetch_partitions, open_broker
+from wirekafka.broker import (
+    OFFSETS_TOPIC,
+    Broker,
+    BrokerConfig,
+    FetchKey,
+    FetchLimits,
+    fetch_partitions,
+    open_broker,
+)
 from wirekafka.broker.fetch_sessions import FetchedPartition
 from wirekafka.ids import topic_id_text
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic

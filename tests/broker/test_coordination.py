@@ -99,7 +99,9 @@ async def test_shard_that_cannot_be_read_is_left_out(with_groups: Broker) -> Non
         with_groups.coordination.look("g")
 
     assert refusal.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
-    assert [shard.partition for shard in with_groups.coordination.shards] == [i for i in range(3) if i != lost]
+    assert [shard.partition for shard in with_groups.coordination.shards] == [
+        i for i in range(3) if i != lost
+    ]
 
 
 async def test_deleted_topic_takes_its_offsets_along(with_groups: Broker) -> None:

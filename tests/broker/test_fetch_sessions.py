@@ -1,6 +1,7 @@
 """fetch_sessions: the rules of KIP-227."""
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -55,8 +56,8 @@ class Sessions:
         return self.cache.open(plan, told, self.now_ms)
 
 
-def data(partition: int, **more: object) -> PartitionData:
-    nothing = {"high_watermark": 0, "log_start_offset": 0, "records": b"", "error_code": 0}
+def data(partition: int, **more: Any) -> PartitionData:
+    nothing: dict[str, Any] = {"high_watermark": 0, "log_start_offset": 0, "records": b"", "error_code": 0}
     return PartitionData(partition_index=partition, aborted_transactions=None, **{**nothing, **more})
 
 

@@ -1,6 +1,7 @@
 """fetching: at once when there is enough, else at the next append that makes it so, or when time is up."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import trio
@@ -24,7 +25,7 @@ class Reader:
         self.wanted: dict[FetchKey, FetchedPartition] = {}
         self.found: dict[FetchKey, Found] = {}
 
-    def wants(self, found: Found, offset: int = 0, max_bytes: int = MUCH, **more: int) -> "Reader":
+    def wants(self, found: Found, offset: int = 0, max_bytes: int = MUCH, **more: Any) -> "Reader":
         index = len(self.wanted)
         asked = FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=max_bytes, **more)
         self.wanted[FetchKey("t", index)] = FetchedPartition(asked)
@@ -56,11 +57,18 @@ async def test_enough_is_answered_at_once(make_partition: MakePartition, autojum
     assert sizes(answer) == [size]
     assert trio.current_time() == 0
     data = answer[0]
-    assert (data.error_code, data.high_watermark, data.last_stable_offset, data.log_start_offset) == (0, 1, 1, 0)
+    assert (data.error_code, data.high_watermark, data.last_stable_offset, data.log_start_offset) == (
+        0,
+        1,
+        1,
+        0,
+    )
     assert data.aborted_transactions is None
 
 
-async def test_nothing_waits_for_all_of_the_time(make_partition: MakePartition, autojump_clock: MockClock) -> None:
+async def test_nothing_waits_for_all_of_the_time(
+    make_partition: MakePartition, autojump_clock: MockClock
+) -> None:
     answer = await Reader().wants(make_partition()).fetch(wait_s=3)
 
     assert sizes(answer) == [0]
@@ -239,8 +247,13 @@ async def test_read_committed_waits_behind_an_open_transaction(
     waited = trio.current_time()
     [all_of_it] = await Reader().wants(partition).fetch()
 
-    assert (sizes([committed]), waited) == ([0], pytest.approx(2))
-    assert (committed.aborted_transactions, committed.last_stable_offset, committed.high_watermark) == ([], 0, 1)
+    assert sizes([committed]) == [0]
+    assert waited == pytest.approx(2)
+    assert (committed.aborted_transactions, committed.last_stable_offset, committed.high_watermark) == (
+        [],
+        0,
+        1,
+    )
     assert sizes([all_of_it]) == [len(batch())]
 
 

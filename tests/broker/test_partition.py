@@ -27,8 +27,11 @@ def code_of_append(partition: Partition, records: bytes | bytearray | None, **fa
 def test_current_epoch_and_none_at_all_pass(make_partition: MakePartition, leader_epoch: int) -> None:
     """KIP-320: a negative epoch asks for no check."""
     partition = make_partition(leader_epoch=5)
+    append(partition)
 
-    assert partition.check_leader_epoch(leader_epoch) is None
+    partition.check_leader_epoch(leader_epoch)
+
+    assert partition.leader_epoch == 5
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,11 @@ def test_every_partition_of_the_metadata_is_opened(make: Make, tmp_path: Path) -
     assert partitions.find("t", 1).leader_epoch == 4
     assert (tmp_path / "t-1").is_dir()
     assert partitions.is_online("t", 0)
-    assert (partitions.exists("t", 1), partitions.exists("t", 2), partitions.exists("u", 0)) == (True, False, False)
+    assert (partitions.exists("t", 1), partitions.exists("t", 2), partitions.exists("u", 0)) == (
+        True,
+        False,
+        False,
+    )
 
 
 @pytest.mark.parametrize(("name", "index"), [("t", 1), ("t", -1), ("u", 0), ("", 0)])
@@ -81,7 +85,11 @@ def test_topics_are_named_by_id(make: Make) -> None:
 
 @pytest.mark.parametrize(
     "stray",
-    [(TopicPartition("gone", 0), TOPIC_ID), (TopicPartition("t", 5), TOPIC_ID), (TopicPartition("t", 0), OTHER_ID)],
+    [
+        (TopicPartition("gone", 0), TOPIC_ID),
+        (TopicPartition("t", 5), TOPIC_ID),
+        (TopicPartition("t", 0), OTHER_ID),
+    ],
     ids=["unknown topic", "unknown partition", "earlier topic of the name"],
 )
 def test_folders_of_no_topic_are_set_aside(

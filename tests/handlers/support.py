@@ -71,9 +71,7 @@ def produce(
     data = TopicProduceData(
         name=name, topic_id=topic_id, partition_data=[PartitionProduceData(index=partition, records=view)]
     )
-    request = ProduceRequest(
-        transactional_id=transactional_id, acks=acks, timeout_ms=1000, topic_data=[data]
-    )
+    request = ProduceRequest(transactional_id=transactional_id, acks=acks, timeout_ms=1000, topic_data=[data])
     [answered] = raw.ask(request, version, client_id=client_id).responses
     assert (answered.name, answered.topic_id) == ((name, NO_ID) if version < 13 else ("", topic_id))
     [response] = answered.partition_responses

@@ -6,10 +6,19 @@ import pytest
 
 from tests.handlers.support import NO_ID, UNKNOWN_ID, batch, new_topic, produce
 from tests.support.raw_client import RawClient
+from wirekafka.broker.fetching import failed_fetch
+from wirekafka.handlers.fetch import _OLDEST_WITH_STORAGE_ERROR, _say_not_leader
 from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from wirekafka.protocol.apis.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState
-from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.apis.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+    ReplicaState,
+)
+from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.records import batches_in, decode_records
+from wirekafka.testing import running_broker
 
 MUCH = 1 << 20
 every_form = pytest.mark.parametrize("version", [4, 5, 7, 9, 11, 12, 13, 15, 16, 17, 18])
@@ -21,10 +30,8 @@ def wanted(topic: Topic, *partitions: FetchPartition) -> FetchTopic:
     return FetchTopic(topic=topic[0], topic_id=topic[1], partitions=list(partitions))
 
 
-def at(offset: int, partition: int = 0, max_bytes: int = MUCH, **more: int) -> FetchPartition:
-    return FetchPartition(
-        partition=partition, fetch_offset=offset, partition_max_bytes=max_bytes, **more
-    )
+def at(offset: int, partition: int = 0, max_bytes: int = MUCH, **more: Any) -> FetchPartition:
+    return FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=max_bytes, **more)
 
 
 def fetch(raw: RawClient, version: int, *topics: FetchTopic, **more: Any) -> Any:
@@ -53,7 +60,9 @@ def topic(raw: RawClient) -> Topic:
 
 
 @every_form
-def test_records_come_from_the_batch_that_holds_the_offset(raw: RawClient, topic: Topic, version: int) -> None:
+def test_records_come_from_the_batch_that_holds_the_offset(
+    raw: RawClient, topic: Topic, version: int
+) -> None:
     """Clients pass over what is before it."""
     data = only(fetch(raw, version, wanted(topic, at(3))))
 
@@ -163,14 +172,26 @@ def test_divergence_since_v12(raw: RawClient, topic: Topic, version: int) -> Non
 @pytest.mark.parametrize(("version", "code"), [(4, 6), (5, 6), (6, 56), (13, 56)])
 def test_storage_error_has_another_name_before_v6(version: int, code: int) -> None:
     """Older clients do not know KAFKA_STORAGE_ERROR; on NOT_LEADER_OR_FOLLOWER they ask again."""
-    from wirekafka.broker.fetching import failed_fetch
-    from wirekafka.handlers.fetch import _OLDEST_WITH_STORAGE_ERROR, _say_not_leader
-
-    data = failed_fetch(0, KafkaError(ErrorCode.KAFKA_STORAGE_ERROR).code)
+    data = failed_fetch(0, ErrorCode.KAFKA_STORAGE_ERROR)
     if version < _OLDEST_WITH_STORAGE_ERROR:
         _say_not_leader([data])
 
     assert data.error_code == code
+
+
+def test_broker_has_a_limit_of_its_own() -> None:
+    """fetch.max.bytes, whatever a client asks for."""
+    with (
+        running_broker(settings={"fetch.max.bytes": "1024"}) as broker,
+        RawClient(broker.bootstrap) as raw,
+    ):
+        made = new_topic(raw)
+        for _ in range(3):
+            produce(raw, made, batch(value=b"v" * 500))
+
+        data = only(fetch(raw, 12, wanted(made, at(0)), min_bytes=MUCH, max_wait_ms=5000))
+
+    assert len(data.records) == 1024
 
 
 class Session:
@@ -199,7 +220,9 @@ class Session:
 
 def told(answer: Any) -> list[tuple[int, int]]:
     """Partition and error code of each that the answer tells of."""
-    return [(data.partition_index, data.error_code) for topic in answer.responses for data in topic.partitions]
+    return [
+        (data.partition_index, data.error_code) for topic in answer.responses for data in topic.partitions
+    ]
 
 
 @session_forms
@@ -219,7 +242,9 @@ def test_session_tells_only_what_is_new(raw: RawClient, topic: Topic, version: i
 
 
 @session_forms
-def test_session_wakes_on_records_of_any_of_its_partitions(raw: RawClient, topic: Topic, version: int) -> None:
+def test_session_wakes_on_records_of_any_of_its_partitions(
+    raw: RawClient, topic: Topic, version: int
+) -> None:
     """A fetch that names no partition waits for all of the session's."""
     session = Session(raw, topic, version)
     session.fetch(at(6), at(0, 1))
@@ -278,7 +303,9 @@ def test_session_is_closed_by_the_final_epoch(raw: RawClient, topic: Topic, vers
     closing = session.fetch(at(0), session_epoch=-1)
 
     assert (closing.session_id, told(closing)) == (0, [(0, 0)])
-    assert session.fetch(session_id=opened, session_epoch=1).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert (
+        session.fetch(session_id=opened, session_epoch=1).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    )
 
 
 @session_forms
@@ -302,4 +329,6 @@ def test_deleted_topic_is_an_error_of_its_session(raw: RawClient, version: int) 
 
     gone = session.fetch(max_wait_ms=5000, min_bytes=1)
 
-    assert told(gone) == [(0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if version < 13 else ErrorCode.UNKNOWN_TOPIC_ID)]
+    assert told(gone) == [
+        (0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if version < 13 else ErrorCode.UNKNOWN_TOPIC_ID)
+    ]

@@ -17,6 +17,7 @@ from wirekafka.protocol.apis.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
 )
 from wirekafka.protocol.error_codes import ErrorCode
+from wirekafka.testing import RunningBroker
 
 NEWEST = 11
 every_form = pytest.mark.parametrize("version", range(1, NEWEST + 1))
@@ -24,12 +25,13 @@ START_MS = 1_700_000_000_000
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = range(-1, -7, -1)
 
 
-@pytest.fixture
-def topic(raw: RawClient) -> str:
-    """Three partitions; the first has batches of two records, out of order in time."""
-    made = new_topic(raw, partitions=3)
-    for after_ms in (1000, 3000, 2000, 3000):
-        produce(raw, made, batch(2, timestamp_ms=START_MS + after_ms))
+@pytest.fixture(scope="module")
+def topic(broker: RunningBroker) -> str:
+    """Three partitions; the first has batches of two records, out of order in time. Nothing changes it."""
+    with RawClient(broker.bootstrap) as raw:
+        made = new_topic(raw, partitions=3)
+        for after_ms in (1000, 3000, 2000, 3000):
+            produce(raw, made, batch(2, timestamp_ms=START_MS + after_ms))
     return made[0]
 
 

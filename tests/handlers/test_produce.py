@@ -27,7 +27,10 @@ def test_good_batches_are_numbered(raw: RawClient, version: int) -> None:
     first = produce(raw, topic, batch(2), version=version)
     second = produce(raw, topic, batch(1), version=version, acks=1)
 
-    assert [(r.error_code, r.base_offset, r.log_append_time_ms) for r in (first, second)] == [(0, 0, -1), (0, 2, -1)]
+    assert [(r.error_code, r.base_offset, r.log_append_time_ms) for r in (first, second)] == [
+        (0, 0, -1),
+        (0, 2, -1),
+    ]
     assert (first.record_errors, first.error_message) == ([], None)
     assert first.log_start_offset == (-1 if version < 5 else 0)
 
@@ -62,7 +65,9 @@ def test_unknown_id(raw: RawClient, topic_id: bytes) -> None:
 def test_acks_without_a_meaning(raw: RawClient, version: int, acks: int) -> None:
     topic = new_topic(raw)
 
-    assert produce(raw, topic, batch(), version=version, acks=acks).error_code == ErrorCode.INVALID_REQUIRED_ACKS
+    assert (
+        produce(raw, topic, batch(), version=version, acks=acks).error_code == ErrorCode.INVALID_REQUIRED_ACKS
+    )
     assert produce(raw, topic, batch()).base_offset == 0
 
 
@@ -118,9 +123,7 @@ def test_compressed_batches_are_stored_as_they_are(raw: RawClient, version: int,
     assert produce(raw, new_topic(raw), batch(3, codec=codec), version=version).error_code == 0
 
 
-@pytest.mark.parametrize(
-    ("version", "code"), [(3, 76), (6, 76), (7, 0), (13, 0)]
-)
+@pytest.mark.parametrize(("version", "code"), [(3, 76), (6, 76), (7, 0), (13, 0)])
 def test_zstd_since_v7(raw: RawClient, version: int, code: int) -> None:
     """KIP-110: UNSUPPORTED_COMPRESSION_TYPE before."""
     assert produce(raw, new_topic(raw), batch(3, codec=Codec.ZSTD), version=version).error_code == code
@@ -135,9 +138,7 @@ def test_bytes_behind_the_batch_are_passed_over(raw: RawClient) -> None:
 @every_form
 def test_timestamps_far_in_the_future_are_refused(raw: RawClient, version: int) -> None:
     """More than an hour, by message.timestamp.after.max.ms; each record at fault is named."""
-    refused = produce(
-        raw, new_topic(raw), batch(3, timestamp_ms=now_ms() + 2 * 3_600_000), version=version
-    )
+    refused = produce(raw, new_topic(raw), batch(3, timestamp_ms=now_ms() + 2 * 3_600_000), version=version)
 
     assert refused.error_code == ErrorCode.INVALID_TIMESTAMP
     assert [fault.batch_index for fault in refused.record_errors] == ([] if version < 8 else [0, 1, 2])
@@ -208,8 +209,8 @@ def test_unknown_producer_may_begin_anywhere(raw: RawClient) -> None:
     assert produce(raw, topic, idempotent(8)).error_code == 0
 
 
-def transactional(**header: int) -> bytes:
-    return batch(attributes=0x10, **{"producer_id": 5, "producer_epoch": 0, "base_sequence": 0, **header})
+def transactional() -> bytes:
+    return batch(attributes=0x10, producer_id=5, producer_epoch=0, base_sequence=0)
 
 
 @every_form
@@ -285,7 +286,9 @@ def test_acks_0_gets_no_answer(raw: RawClient, version: int) -> None:
 
 @every_form
 @pytest.mark.parametrize("records", [batch()[:-3], transactional()], ids=["cut", "transactional"])
-def test_acks_0_closes_on_an_error(broker: RunningBroker, raw: RawClient, version: int, records: bytes) -> None:
+def test_acks_0_closes_on_an_error(
+    broker: RunningBroker, raw: RawClient, version: int, records: bytes
+) -> None:
     """It is all that can tell of it."""
     topic = new_topic(raw)
     with RawClient(broker.bootstrap) as other:

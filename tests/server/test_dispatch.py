@@ -192,7 +192,6 @@ def test_a_failing_handler_leaves_the_connection_as_it_is(
     assert asked_again.error_code == ErrorCode.NONE
 
 
-@pytest.mark.xfail(reason="the refusal of Produce answers acks=0 too, where Kafka closes the connection")
 def test_a_failing_produce_with_acks_zero_closes_the_connection(
     monkeypatch: pytest.MonkeyPatch, broker: RunningBroker
 ) -> None:

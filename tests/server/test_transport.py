@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from wirekafka.server.transport import SocketTransport
+from wirekafka.server.transport import Buffer, SocketTransport
 
 SMALL_BUFFER_BYTES = 4096
 
@@ -216,3 +216,23 @@ async def test_a_busy_peer_lets_other_tasks_have_their_turn(
 
     assert received == 100
     assert 0 < turns[0] < 100
+
+
+async def test_an_empty_slice_holds_nothing_back(
+    pair: tuple[socket.socket, socket.socket], tmp_path: Path
+) -> None:
+    """What is sent with "more comes" waits in the system for 200 ms when nothing comes."""
+    path = tmp_path / "file"
+    path.write_bytes(b"")
+    flags: list[int] = []
+
+    class Recording(SocketTransport):
+        async def _send_buffers(self, buffers: list[Buffer], *, more: bool) -> None:
+            flags.append(more)
+            await super()._send_buffers(buffers, more=more)
+
+    with path.open("rb") as file:
+        await Recording(pair[0]).send([b"head", Slice(file, 0, 0)])
+
+    assert pair[1].recv(10) == b"head"
+    assert flags == [False]

@@ -19,7 +19,6 @@ from wirekafka.protocol.apis.sync_group import SYNC_GROUP, SyncGroupRequest, Syn
 from wirekafka.protocol.error_codes import KafkaError
 
 _MEMBER_ID_REQUIRED_SINCE = 4
-_REBALANCE_TIMEOUT_SINCE = 1
 _PROTOCOL_NAME_NULL_SINCE = 7
 _SKIP_ASSIGNMENT_SINCE = 9
 _PROTOCOL_CHECKED_SINCE = 5
@@ -34,8 +33,6 @@ def _refuse_join(request: JoinGroupRequest, error: KafkaError) -> JoinGroupRespo
 
 @handles(JOIN_GROUP, refusal=_refuse_join, may_wait=True)
 async def join_group(request: JoinGroupRequest, context: RequestContext) -> JoinGroupResponse:
-    if context.version < _REBALANCE_TIMEOUT_SINCE:
-        request.rebalance_timeout_ms = request.session_timeout_ms
     reply = await context.broker.coordination.ask(
         request.group_id,
         lambda shard, ticket, now_ms: shard.join(

@@ -107,12 +107,14 @@ class SocketTransport:
 
 
 def _runs(parts: Sequence[Sized]) -> Iterator[tuple[list[Buffer], FileRegion | None]]:
-    """Cut `parts` behind each file region."""
+    """Cut `parts` behind each file region.
+
+    Empty parts are passed over: the system would hold back what was sent before one as if more came.
+    """
     buffers: list[Buffer] = []
-    for part in parts:
+    for part in filter(len, parts):
         if isinstance(part, (bytes, bytearray, memoryview)):
-            if len(part):
-                buffers.append(part)
+            buffers.append(part)
         elif isinstance(part, FileRegion):
             yield buffers, part
             buffers = []

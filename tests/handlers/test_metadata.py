@@ -1,0 +1,234 @@
+"""Metadata and DescribeCluster over TCP, held against Kafka 4.4."""
+
+from typing import Any
+
+import pytest
+
+from tests.handlers.support import (
+    AS_BROKER_SENDS_NO_OPERATIONS,
+    NO_ID,
+    UNKNOWN_ID,
+    fresh,
+    make_coordinator,
+    new_topic,
+)
+from tests.support.raw_client import RawClient
+from wirekafka.protocol.apis.describe_cluster import DescribeClusterRequest
+from wirekafka.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic
+from wirekafka.protocol.error_codes import ErrorCode
+from wirekafka.testing import RunningBroker, running_broker
+
+TOPIC_OPERATIONS = 0x0DF8
+"""Read, write, create, delete, alter, describe, describe configs, alter configs: bits 3-8, 10, 11."""
+CLUSTER_OPERATIONS = 0x1FA0
+"""Create, alter, describe, cluster action, describe and alter configs, idempotent write."""
+every_form = pytest.mark.parametrize("version", range(14))
+since_v4 = pytest.mark.parametrize("version", range(4, 14))
+by_id_forms = pytest.mark.parametrize("version", [12, 13])
+
+
+def ask(raw: RawClient, version: int, *names: str, **more: Any) -> Any:
+    return raw.ask(
+        MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names], **more), version
+    )
+
+
+def ask_by_id(raw: RawClient, version: int, *ids: bytes) -> Any:
+    return raw.ask(
+        MetadataRequest(topics=[MetadataRequestTopic(topic_id=one, name=None) for one in ids]), version
+    )
+
+
+@every_form
+def test_broker_is_told_as_the_client_reached_it(raw: RawClient, broker: RunningBroker, version: int) -> None:
+    answer = ask(raw, version, fresh("auto"))
+
+    [told] = answer.brokers
+    assert (told.node_id, told.host, told.port, told.rack) == (1, broker.host, broker.port, None)
+    assert answer.controller_id == (-1 if version < 1 else 1)
+    assert answer.cluster_id == (None if version < 2 else broker.cluster_id)
+
+
+@every_form
+def test_topic_is_told_with_its_leaders(raw: RawClient, version: int) -> None:
+    name, topic_id = new_topic(raw, partitions=2)
+
+    [topic] = ask(raw, version, name).topics
+
+    assert (topic.error_code, topic.name, topic.is_internal) == (0, name, False)
+    assert topic.topic_id == (NO_ID if version < 10 else topic_id)
+    for index, partition in enumerate(sorted(topic.partitions, key=lambda one: one.partition_index)):
+        assert (partition.error_code, partition.partition_index, partition.leader_id) == (0, index, 1)
+        assert (partition.replica_nodes, partition.isr_nodes, partition.offline_replicas) == ([1], [1], [])
+        assert partition.leader_epoch == (-1 if version < 7 else 0)
+
+
+@every_form
+def test_null_topics_are_all_of_them(raw: RawClient, version: int) -> None:
+    """In v0, which has no null, none are."""
+    name, _ = new_topic(raw)
+    request = MetadataRequest(topics=[] if version == 0 else None)
+
+    assert name in [topic.name for topic in raw.ask(request, version).topics]
+
+
+@pytest.mark.parametrize("version", range(1, 14))
+def test_no_topics_are_none(raw: RawClient, version: int) -> None:
+    assert ask(raw, version).topics == []
+
+
+@every_form
+def test_topic_asked_twice_is_told_once(raw: RawClient, version: int) -> None:
+    name, _ = new_topic(raw)
+
+    assert [topic.name for topic in ask(raw, version, name, name).topics] == [name]
+
+
+@every_form
+def test_unknown_topic_is_made_and_told_with_its_leader(raw: RawClient, version: int) -> None:
+    """Unlike Kafka, which says UNKNOWN_TOPIC_OR_PARTITION first, so that clients ask again."""
+    [topic] = ask(raw, version, fresh("auto")).topics
+
+    assert (topic.error_code, [partition.leader_id for partition in topic.partitions]) == (0, [1])
+
+
+@since_v4
+def test_client_may_ask_without_making(raw: RawClient, version: int) -> None:
+    """KIP-204."""
+    name = fresh("never")
+
+    [topic] = ask(raw, version, name, allow_auto_topic_creation=False).topics
+    [again] = ask(raw, version, name, allow_auto_topic_creation=False).topics
+
+    assert (topic.error_code, topic.name, topic.topic_id, topic.partitions) == (3, name, NO_ID, [])
+    assert again == topic
+
+
+@pytest.mark.parametrize("version", [0, 3, 8, 13])
+def test_broker_may_be_told_to_make_none(version: int) -> None:
+    with (
+        running_broker(settings={"auto.create.topics.enable": "false"}) as broker,
+        RawClient(broker.bootstrap) as raw,
+    ):
+        assert [topic.error_code for topic in ask(raw, version, "t").topics] == [3]
+
+
+@every_form
+@pytest.mark.parametrize("name", ["a b", "", ".", "..", "a" * 250])
+def test_invalid_names(raw: RawClient, version: int, name: str) -> None:
+    """Whether it may be made or not."""
+    [topic] = ask(raw, version, name).topics
+
+    assert (topic.error_code, topic.name) == (ErrorCode.INVALID_TOPIC_EXCEPTION, name)
+
+
+@since_v4
+def test_each_topic_has_its_own_answer(raw: RawClient, version: int) -> None:
+    name, _ = new_topic(raw)
+
+    topics = ask(raw, version, name, "never", "a b", allow_auto_topic_creation=False).topics
+
+    assert {topic.name: topic.error_code for topic in topics} == {name: 0, "never": 3, "a b": 17}
+
+
+@by_id_forms
+def test_topics_by_id(raw: RawClient, version: int) -> None:
+    """KIP-516; an unknown id has no name."""
+    name, topic_id = new_topic(raw)
+
+    topics = ask_by_id(raw, version, topic_id, UNKNOWN_ID, topic_id).topics
+
+    assert {(t.topic_id, t.name, t.error_code) for t in topics} == {
+        (topic_id, name, 0),
+        (UNKNOWN_ID, None, ErrorCode.UNKNOWN_TOPIC_ID),
+    }
+
+
+@by_id_forms
+def test_id_wins_over_the_name_beside_it(raw: RawClient, version: int) -> None:
+    name, topic_id = new_topic(raw)
+    both = MetadataRequestTopic(topic_id=topic_id, name="other")
+
+    assert [topic.name for topic in raw.ask(MetadataRequest(topics=[both]), version).topics] == [name]
+
+
+@pytest.mark.parametrize("version", [10, 11])
+def test_ids_before_v12_are_refused(raw: RawClient, version: int) -> None:
+    """The field is there, its use is not."""
+    name, topic_id = new_topic(raw)
+    by_id = MetadataRequestTopic(topic_id=topic_id, name=name)
+
+    answer = raw.ask(MetadataRequest(topics=[by_id]), version)
+
+    assert (answer.brokers, [topic.error_code for topic in answer.topics]) == (
+        [],
+        [ErrorCode.INVALID_REQUEST],
+    )
+
+
+@pytest.mark.parametrize("version", [10, 11, 12, 13])
+def test_topic_without_name_or_id_is_refused(raw: RawClient, version: int) -> None:
+    """From v12 on Kafka says UNKNOWN_SERVER_ERROR."""
+    answer = ask_by_id(raw, version, NO_ID)
+
+    assert [topic.error_code for topic in answer.topics] == [ErrorCode.INVALID_REQUEST]
+    assert answer.error_code == (0 if version < 13 else ErrorCode.INVALID_REQUEST)
+
+
+@pytest.mark.parametrize("version", range(8, 14))
+def test_operations_are_told_on_request(raw: RawClient, version: int) -> None:
+    """KIP-430; of the cluster up to v10, when DescribeCluster came."""
+    name, _ = new_topic(raw)
+    cluster = {"include_cluster_authorized_operations": True} if version < 11 else {}
+
+    asked = ask(raw, version, name, include_topic_authorized_operations=True, **cluster)
+    silent = ask(raw, version, name)
+
+    assert asked.topics[0].topic_authorized_operations == TOPIC_OPERATIONS
+    assert asked.cluster_authorized_operations == (
+        CLUSTER_OPERATIONS if version < 11 else AS_BROKER_SENDS_NO_OPERATIONS
+    )
+    assert silent.topics[0].topic_authorized_operations == AS_BROKER_SENDS_NO_OPERATIONS
+    assert silent.cluster_authorized_operations == AS_BROKER_SENDS_NO_OPERATIONS
+
+
+@pytest.mark.parametrize("version", [1, 12])
+def test_internal_topics_are_marked(raw: RawClient, version: int) -> None:
+    make_coordinator(raw)
+
+    [topic] = ask(raw, version, "__consumer_offsets").topics
+
+    assert (topic.error_code, topic.is_internal) == (0, True)
+
+
+cluster_forms = pytest.mark.parametrize("version", [0, 1, 2])
+
+
+@cluster_forms
+def test_cluster_is_described(raw: RawClient, broker: RunningBroker, version: int) -> None:
+    """KIP-700."""
+    answer = raw.ask(DescribeClusterRequest(include_cluster_authorized_operations=False), version)
+
+    assert (answer.error_code, answer.error_message, answer.endpoint_type) == (0, None, 1)
+    assert (answer.cluster_id, answer.controller_id) == (broker.cluster_id, 1)
+    [told] = answer.brokers
+    assert (told.broker_id, told.host, told.port, told.is_fenced) == (1, broker.host, broker.port, False)
+    assert answer.cluster_authorized_operations == AS_BROKER_SENDS_NO_OPERATIONS
+
+
+@cluster_forms
+def test_clusters_operations_are_told_on_request(raw: RawClient, version: int) -> None:
+    answer = raw.ask(DescribeClusterRequest(include_cluster_authorized_operations=True), version)
+
+    assert answer.cluster_authorized_operations == CLUSTER_OPERATIONS
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(("endpoint", "code"), [(2, 114), (3, 115), (0, 115), (-1, 115)])
+def test_controllers_are_described_elsewhere(raw: RawClient, version: int, endpoint: int, code: int) -> None:
+    """KIP-919: MISMATCHED_ENDPOINT_TYPE, UNSUPPORTED_ENDPOINT_TYPE."""
+    request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=endpoint)
+
+    answer = raw.ask(request, version)
+
+    assert (answer.error_code, answer.brokers) == (code, [])
