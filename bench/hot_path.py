@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wirekafka.protocol.apis.create_topics import CreatableTopic, CreateTopicsRequest
@@ -214,7 +214,7 @@ def compare_fetch(
     report("fetch", pairs)
 
 
-def report(name: str, pairs: list[tuple[float, ...]]) -> None:
+def report(name: str, pairs: Sequence[tuple[float, ...]]) -> None:
     broker, bare = ([pair[side] for pair in pairs] for side in (0, 1))
     ratios = [a / b for a, b in pairs]
     print(
