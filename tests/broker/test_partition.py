@@ -12,7 +12,7 @@ from wirekafka.protocol.records import Codec, Record, build_batch
 
 def append_from_client(partition: Partition, records: bytes | bytearray | None, **facts: bool) -> int:
     """Append as a producer that knows everything, unless said otherwise."""
-    known = {"zstd_allowed": True, "transaction_abortable_known": True, **facts}
+    known = {"zstd_allowed": True, **facts}
     view = None if records is None else memoryview(bytearray(records))
     return partition.append_from_client(view, now_ms=1, **known).base_offset
 
@@ -102,17 +102,12 @@ def test_zstd_is_for_those_who_know_it(make_partition: MakePartition) -> None:
     assert append_from_client(partition, packed) == 0
 
 
-@pytest.mark.parametrize(
-    ("known", "code"), [(False, ErrorCode.INVALID_TXN_STATE), (True, ErrorCode.TRANSACTION_ABORTABLE)]
-)
-def test_transactional_batch_is_outside_of_any_transaction(
-    make_partition: MakePartition, known: bool, code: ErrorCode
-) -> None:
-    """KIP-890; nothing may be written that no coordinator would ever commit or abort."""
+def test_transactional_batch_has_a_producer_that_no_coordinator_knows(make_partition: MakePartition) -> None:
+    """Nothing may be written that no coordinator would ever commit or abort."""
     partition = make_partition()
     records = batch(attributes=0x10, producer_id=1, producer_epoch=0, base_sequence=0)
 
-    assert code_of_append(partition, records, transaction_abortable_known=known) == code
+    assert code_of_append(partition, records) == ErrorCode.INVALID_PRODUCER_ID_MAPPING
     assert partition.high_watermark == 0
 
 

@@ -79,8 +79,8 @@ def test_it_agrees_with_a_plain_dictionary(moves: list[tuple[str, int | None]]) 
         assert deadlines.next_due_ms() == min(plain.values(), default=None)
 
     popped: dict[str, int] = {}
-    while (due_ms := deadlines.next_due_ms()) is not None:
-        key = deadlines.pop_due(due_ms)
-        assert key is not None
-        popped[key] = due_ms
+    while (next_ms := deadlines.next_due_ms()) is not None:
+        soonest = deadlines.pop_due(next_ms)
+        assert soonest is not None
+        popped[soonest] = next_ms
     assert popped == plain

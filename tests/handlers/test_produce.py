@@ -221,12 +221,15 @@ def test_transactional_batch_needs_a_transactional_id(raw: RawClient, version: i
         assert refused.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
-@pytest.mark.parametrize(("version", "code"), [(3, 48), (10, 48), (11, 120), (13, 120)])
-def test_batch_outside_of_any_transaction(raw: RawClient, version: int, code: int) -> None:
-    """KIP-890: INVALID_TXN_STATE, from v11 on TRANSACTION_ABORTABLE; nothing is written."""
+@every_form
+@pytest.mark.parametrize(("transactional_id", "code"), [("tx", 49), ("", 42)])
+def test_batch_of_a_transactional_id_that_no_coordinator_knows(
+    raw: RawClient, version: int, transactional_id: str, code: int
+) -> None:
+    """INVALID_PRODUCER_ID_MAPPING, as Kafka's coordinator says of an id it has no entry for."""
     topic = new_topic(raw)
 
-    refused = produce(raw, topic, transactional(), version=version, transactional_id="tx")
+    refused = produce(raw, topic, transactional(), version=version, transactional_id=transactional_id)
 
     assert refused.error_code == code
     assert produce(raw, topic, batch()).base_offset == 0

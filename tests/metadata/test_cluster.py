@@ -1,11 +1,14 @@
 """The metadata machine: producer ids, failures, and replay of what it wrote."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.metadata.support import Cluster, MakeTopic
 from wirekafka.ids import NO_TOPIC_ID, TopicId
-from wirekafka.machine import Machine, Records, Reply, Ticket
+from wirekafka.machine import Decision, KeyValue, Machine, Records, Reply, Ticket
 from wirekafka.metadata import MetadataMachine, MetadataRecord, MetadataRecords, ProducerIdBlock, Settings
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from wirekafka.protocol.apis.create_topics import (
@@ -21,7 +24,7 @@ TICKET = Ticket(7)
 SETTINGS = Settings.load()
 
 
-def test_producer_ids_come_in_blocks_of_a_thousand(cluster):
+def test_producer_ids_come_in_blocks_of_a_thousand(cluster: Cluster) -> None:
     """ProducerIdControlManager: each block begins where the last ended, across restarts."""
     blocks = [cluster.carry_out(cluster.machine.allocate_producer_ids(ticket=TICKET)) for _ in range(2)]
 
@@ -29,7 +32,7 @@ def test_producer_ids_come_in_blocks_of_a_thousand(cluster):
     assert cluster.image.next_producer_id == 2000
 
 
-def test_producer_ids_run_out(cluster):
+def test_producer_ids_run_out(cluster: Cluster) -> None:
     """The last whole block of 64 bits is given; then there is an error, not a wrong id."""
     cluster.machine.apply(ProducerIdsRecord(broker_id=1, broker_epoch=-1, next_producer_id=2**63 - 1000))
 
@@ -37,7 +40,7 @@ def test_producer_ids_run_out(cluster):
         cluster.machine.allocate_producer_ids(ticket=TICKET)
 
 
-def test_deciding_alone_changes_nothing(cluster):
+def test_deciding_alone_changes_nothing(cluster: Cluster) -> None:
     """Only applied records count."""
     decision = cluster.machine.auto_create("t", new_topic_id=cluster.new_topic_id, ticket=TICKET)
 
@@ -45,7 +48,7 @@ def test_deciding_alone_changes_nothing(cluster):
     assert not cluster.image.topics
 
 
-def test_failed_append_answers_with_the_error(cluster):
+def test_failed_append_answers_with_the_error(cluster: Cluster) -> None:
     """The decision that comes back has no records."""
     decision = cluster.machine.allocate_producer_ids(ticket=TICKET)
     error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
@@ -55,13 +58,13 @@ def test_failed_append_answers_with_the_error(cluster):
     assert (undone.records, undone.replies) == ([], [Reply(TICKET, error)])
 
 
-def test_nothing_waits_for_time(cluster):
+def test_nothing_waits_for_time(cluster: Cluster) -> None:
     """Metadata has no deadlines."""
     assert cluster.machine.wake_at_ms() is None
     assert not cluster.machine.on_time(5).records
 
 
-def test_machine_and_codec_keep_the_contract(cluster):
+def test_machine_and_codec_keep_the_contract(cluster: Cluster) -> None:
     """What the journal is typed by."""
     machine: Machine[MetadataRecord] = cluster.machine
     records: Records[MetadataRecord] = MetadataRecords()
@@ -70,7 +73,7 @@ def test_machine_and_codec_keep_the_contract(cluster):
     assert records.decode(records.encode(ProducerIdsRecord(broker_id=1, next_producer_id=5), 0)) is not None
 
 
-def test_effective_setting_of_a_topic(cluster, topic):
+def test_effective_setting_of_a_topic(cluster: Cluster, topic: MakeTopic) -> None:
     """The topic's own, else the broker's; an unknown topic has none."""
     cluster.create(topic("t", retention_ms="5"))
 
@@ -80,6 +83,8 @@ def test_effective_setting_of_a_topic(cluster, topic):
         cluster.machine.topic_config("u")
     assert caught.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
+
+Step = tuple[str, str, int]
 
 NAMES = st.sampled_from(["a", "a.b", "a_b", "b", "__consumer_offsets"])
 STEPS = st.one_of(
@@ -91,7 +96,9 @@ STEPS = st.one_of(
 )
 
 
-def decide(machine, step, new_topic_id):
+def decide(
+    machine: MetadataMachine, step: Step, new_topic_id: Callable[[], TopicId]
+) -> Decision[MetadataRecord]:
     what, name, count = step
     match what:
         case "create":
@@ -99,8 +106,8 @@ def decide(machine, step, new_topic_id):
             topic = CreatableTopic(
                 name=name, num_partitions=count, replication_factor=1, assignments=[], configs=configs
             )
-            request = CreateTopicsRequest(topics=[topic])
-            return machine.create_topics(request, new_topic_id=new_topic_id, ticket=TICKET)
+            created = CreateTopicsRequest(topics=[topic])
+            return machine.create_topics(created, new_topic_id=new_topic_id, ticket=TICKET)
         case "need":
             return machine.auto_create(name, new_topic_id=new_topic_id, ticket=TICKET)
         case "delete":
@@ -115,12 +122,12 @@ def decide(machine, step, new_topic_id):
 
 
 @given(st.lists(STEPS, max_size=25))
-def test_replay_of_the_log_gives_the_same_image(steps):
+def test_replay_of_the_log_gives_the_same_image(steps: list[Step]) -> None:
     """After a restart `apply` over the bytes of the log finds what was there before."""
     machine, replayed, codec = MetadataMachine(1, SETTINGS), MetadataMachine(1, SETTINGS), MetadataRecords()
     numbers = iter(range(1, 1000))
-    log = []
-    sizes = {}
+    log: list[KeyValue] = []
+    sizes: dict[TopicId, int] = {}
     for step in steps:
         decision = decide(machine, step, lambda: TopicId(next(numbers).to_bytes(16, "big")))
         for record in decision.records:
@@ -131,7 +138,9 @@ def test_replay_of_the_log_gives_the_same_image(steps):
             sizes[topic.topic_id] = len(topic.partitions)
 
     for item in log:
-        replayed.apply(codec.decode(item))
+        kept = codec.decode(item)
+        assert kept is not None
+        replayed.apply(kept)
 
     one, other = machine.image, replayed.image
     assert one.topics == other.topics

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.metadata.support import Cluster, ClusterWith, MakeTopic
 from wirekafka.protocol.apis.create_topics import CreatableReplicaAssignment, CreatableTopic
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.stored.cluster_metadata import ConfigRecord, PartitionRecord, TopicRecord
@@ -9,7 +10,7 @@ from wirekafka.protocol.stored.cluster_metadata import ConfigRecord, PartitionRe
 ONE = ErrorCode
 
 
-def assigned(*partitions):
+def assigned(*partitions: tuple[int, list[int]]) -> dict[str, object]:
     return {"assigned": tuple(partitions)}
 
 
@@ -96,7 +97,9 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize(("asked", "code", "message"), REFUSALS.values(), ids=REFUSALS.keys())
-def test_topic_that_may_not_be_is_refused_with_code_and_reason(cluster, topic, asked, code, message):
+def test_topic_that_may_not_be_is_refused_with_code_and_reason(
+    cluster: Cluster, topic: MakeTopic, asked: dict[str, object], code: ErrorCode, message: str
+) -> None:
     """Each fault has Kafka's code, and a message with Kafka's facts (ReplicationControlManager)."""
     cluster.create(topic("there.is"))
     before = cluster.image.generation
@@ -109,7 +112,7 @@ def test_topic_that_may_not_be_is_refused_with_code_and_reason(cluster, topic, a
     assert cluster.image.generation == before
 
 
-def test_created_topic_has_its_partitions_led_by_this_broker(cluster, topic):
+def test_created_topic_has_its_partitions_led_by_this_broker(cluster: Cluster, topic: MakeTopic) -> None:
     """Records are a topic, its settings, its partitions, in Kafka's order."""
     (result,) = cluster.create(topic("t", 2, retention_ms="5"))
 
@@ -125,7 +128,7 @@ def test_created_topic_has_its_partitions_led_by_this_broker(cluster, topic):
     assert {n: p.leader for n, p in cluster.image.topics["t"].partitions.items()} == {0: 1, 1: 1}
 
 
-def test_counts_of_minus_one_are_the_brokers_defaults(cluster_with, topic):
+def test_counts_of_minus_one_are_the_brokers_defaults(cluster_with: ClusterWith, topic: MakeTopic) -> None:
     """KIP-464: -1 partitions and replicas stand for num.partitions and default.replication.factor."""
     cluster = cluster_with(num_partitions="3")
 
@@ -134,7 +137,7 @@ def test_counts_of_minus_one_are_the_brokers_defaults(cluster_with, topic):
     assert (result.num_partitions, result.replication_factor) == (3, 1)
 
 
-def test_default_replication_factor_too_large_is_refused(cluster_with, topic):
+def test_default_replication_factor_too_large_is_refused(cluster_with: ClusterWith, topic: MakeTopic) -> None:
     """The default is checked like a number that was asked for."""
     cluster = cluster_with(default_replication_factor="2")
 
@@ -143,7 +146,7 @@ def test_default_replication_factor_too_large_is_refused(cluster_with, topic):
     assert result.error_code == ErrorCode.INVALID_REPLICATION_FACTOR
 
 
-def test_manual_assignment_may_come_in_any_order(cluster, topic):
+def test_manual_assignment_may_come_in_any_order(cluster: Cluster, topic: MakeTopic) -> None:
     """Partition ids must be consecutive, not sorted."""
     (result,) = cluster.create(topic("t", assigned=((1, [1]), (0, [1]))))
 
@@ -151,7 +154,7 @@ def test_manual_assignment_may_come_in_any_order(cluster, topic):
     assert result.num_partitions == 2
 
 
-def test_manual_assignment_must_have_as_many_replicas_everywhere(cluster):
+def test_manual_assignment_must_have_as_many_replicas_everywhere(cluster: Cluster) -> None:
     """A partition with another count than those before it is refused."""
     topic = CreatableTopic(
         name="t",
@@ -169,7 +172,7 @@ def test_manual_assignment_must_have_as_many_replicas_everywhere(cluster):
     assert result.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
 
-def test_validate_only_creates_nothing_but_says_what_would_be(cluster, topic):
+def test_validate_only_creates_nothing_but_says_what_would_be(cluster: Cluster, topic: MakeTopic) -> None:
     """KIP-4: all checks, full answer, no records."""
     good, bad = cluster.create(topic("t", 2), topic("u", 0), validate_only=True)
 
@@ -178,7 +181,7 @@ def test_validate_only_creates_nothing_but_says_what_would_be(cluster, topic):
     assert not cluster.records
 
 
-def test_topic_named_twice_is_refused_once(cluster, topic):
+def test_topic_named_twice_is_refused_once(cluster: Cluster, topic: MakeTopic) -> None:
     """ControllerApis: one result per double name, behind the others, which are made."""
     fine, twice = cluster.create(topic("twice"), topic("fine"), topic("twice"))
 
@@ -188,7 +191,7 @@ def test_topic_named_twice_is_refused_once(cluster, topic):
     assert list(cluster.image.topics) == ["fine"]
 
 
-def test_one_bad_topic_does_not_hold_up_the_others(cluster, topic):
+def test_one_bad_topic_does_not_hold_up_the_others(cluster: Cluster, topic: MakeTopic) -> None:
     """Each topic of a request is decided by itself."""
     results = cluster.create(topic("a"), topic("b", 0), topic("c"))
 
@@ -196,7 +199,9 @@ def test_one_bad_topic_does_not_hold_up_the_others(cluster, topic):
     assert list(cluster.image.topics) == ["a", "c"]
 
 
-def test_answer_tells_every_effective_setting_and_its_source(cluster_with, topic):
+def test_answer_tells_every_effective_setting_and_its_source(
+    cluster_with: ClusterWith, topic: MakeTopic
+) -> None:
     """KIP-525: own settings are dynamic topic (1), the broker's static (4), the rest default (5)."""
     cluster = cluster_with(log_retention_hours="2")
 

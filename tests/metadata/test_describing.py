@@ -2,14 +2,25 @@
 
 import pytest
 
-from wirekafka.protocol.apis.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from tests.metadata.support import Cluster, ClusterWith, MakeTopic
+from wirekafka.protocol.apis.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResult,
+)
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.stored.cluster_metadata import ConfigRecord
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 
 
-def describe(cluster, *resources, synonyms=True, documentation=False):
+def describe(
+    cluster: Cluster,
+    *resources: tuple[int, str, list[str] | None],
+    synonyms: bool = True,
+    documentation: bool = False,
+) -> list[DescribeConfigsResult]:
     request = DescribeConfigsRequest(
         resources=[
             DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=keys)
@@ -21,32 +32,34 @@ def describe(cluster, *resources, synonyms=True, documentation=False):
     return cluster.machine.describe_configs(request).results
 
 
-def configs_of(cluster, kind, name, keys=None, **flags):
+def configs_of(
+    cluster: Cluster, kind: int, name: str, keys: list[str] | None = None, **flags: bool
+) -> dict[str, DescribeConfigsResourceResult]:
     (result,) = describe(cluster, (kind, name, keys), **flags)
     assert (result.error_code, result.error_message) == (ErrorCode.NONE, "")
     assert (result.resource_type, result.resource_name) == (kind, name)
     return {config.name: config for config in result.configs}
 
 
-def synonyms_of(config):
+def synonyms_of(config: DescribeConfigsResourceResult) -> list[tuple[str, str | None, int]]:
     return [(synonym.name, synonym.value, synonym.source) for synonym in config.synonyms]
 
 
-def test_topic_has_all_its_settings(cluster, topic):
+def test_topic_has_all_its_settings(cluster: Cluster, topic: MakeTopic) -> None:
     """Null keys, and as in Kafka an empty list of them, ask for all; the internal one is not told."""
     cluster.create(topic("t"))
 
     assert len(configs_of(cluster, TOPIC, "t")) == len(configs_of(cluster, TOPIC, "t", [])) == 37
 
 
-def test_only_the_settings_asked_for_are_told(cluster, topic):
+def test_only_the_settings_asked_for_are_told(cluster: Cluster, topic: MakeTopic) -> None:
     """A key that does not exist is passed over."""
     cluster.create(topic("t"))
 
     assert list(configs_of(cluster, TOPIC, "t", ["segment.ms", "nope"])) == ["segment.ms"]
 
 
-def test_topics_own_setting_stands_before_the_brokers(cluster_with, topic):
+def test_topics_own_setting_stands_before_the_brokers(cluster_with: ClusterWith, topic: MakeTopic) -> None:
     """KIP-226: dynamic topic (1), static broker (4), default (5), the strongest first."""
     cluster = cluster_with(log_segment_bytes="2000000")
     cluster.create(topic("t", segment_bytes="3000000"))
@@ -61,7 +74,9 @@ def test_topics_own_setting_stands_before_the_brokers(cluster_with, topic):
     ]
 
 
-def test_topic_setting_without_own_value_has_the_brokers_source(cluster_with, topic):
+def test_topic_setting_without_own_value_has_the_brokers_source(
+    cluster_with: ClusterWith, topic: MakeTopic
+) -> None:
     """ServerTopicConfigSynonyms names the broker setting."""
     cluster = cluster_with(log_roll_ms="77")
     cluster.create(topic("t"))
@@ -72,7 +87,7 @@ def test_topic_setting_without_own_value_has_the_brokers_source(cluster_with, to
     assert synonyms_of(config) == [("log.roll.ms", "77", 4), ("log.roll.hours", "168", 5)]
 
 
-def test_coarser_synonym_alone_is_not_told(cluster_with, topic):
+def test_coarser_synonym_alone_is_not_told(cluster_with: ClusterWith, topic: MakeTopic) -> None:
     """Kafka's configSynonyms drops what stands before the setting's own name: hours alone vanish."""
     cluster = cluster_with(log_retention_hours="1")
     cluster.create(topic("t"))
@@ -82,7 +97,7 @@ def test_coarser_synonym_alone_is_not_told(cluster_with, topic):
     assert (config.value, config.config_source, synonyms_of(config)) == ("3600000", 5, [])
 
 
-def test_internal_topic_setting_is_told_where_it_is_set(cluster, topic):
+def test_internal_topic_setting_is_told_where_it_is_set(cluster: Cluster, topic: MakeTopic) -> None:
     """internal.segment.bytes is for tests."""
     cluster.create(topic("t", internal_segment_bytes="9"))
 
@@ -102,26 +117,30 @@ def test_internal_topic_setting_is_told_where_it_is_set(cluster, topic):
         (GROUP, "", ErrorCode.INVALID_REQUEST, "Group name must not be empty"),
     ],
 )
-def test_resource_that_is_not_here_is_refused(cluster, kind, name, code, message):
+def test_resource_that_is_not_here_is_refused(
+    cluster: Cluster, kind: int, name: str, code: ErrorCode, message: str
+) -> None:
     """Kafka's ConfigHelper; other resources of the request are answered."""
     refused, fine = describe(cluster, (kind, name, None), (GROUP, "g", None))
 
     assert refused.error_code == code
+    assert refused.error_message is not None
     assert message in refused.error_message
     assert (refused.resource_type, refused.resource_name, refused.configs) == (kind, name, [])
     assert fine.error_code == ErrorCode.NONE
 
 
 @pytest.mark.parametrize("kind", [0, 3, 127])
-def test_unknown_type_of_resource_refuses_the_whole_request(cluster, kind):
+def test_unknown_type_of_resource_refuses_the_whole_request(cluster: Cluster, kind: int) -> None:
     """Kafka's handleDescribeConfigsRequest throws before it looks at any resource."""
     results = describe(cluster, (BROKER, "1", None), (kind, "x", None))
 
     assert [result.error_code for result in results] == [ErrorCode.INVALID_REQUEST] * 2
+    assert results[0].error_message is not None
     assert f"Unexpected resource type {kind} for resource x" in results[0].error_message
 
 
-def test_broker_tells_where_its_settings_come_from(cluster_with):
+def test_broker_tells_where_its_settings_come_from(cluster_with: ClusterWith) -> None:
     """Given at start (4), be it by profile, file or command line; else default (5)."""
     cluster = cluster_with(file_text="num.partitions=3\n", log_retention_minutes="5")
 
@@ -139,7 +158,7 @@ def test_broker_tells_where_its_settings_come_from(cluster_with):
     assert "server.max.startup.time.ms" not in configs
 
 
-def test_secrets_are_never_told(cluster_with):
+def test_secrets_are_never_told(cluster_with: ClusterWith) -> None:
     """A PASSWORD has neither value nor synonym value; a foreign setting may be one."""
     cluster = cluster_with(file_text="ssl.key.password=s3cret\nconfluent.key=s3cret\n")
 
@@ -151,7 +170,7 @@ def test_secrets_are_never_told(cluster_with):
         assert synonyms_of(configs[name]) == [(name, None, 4)]
 
 
-def test_listener_setting_names_the_setting_it_overrides(cluster_with):
+def test_listener_setting_names_the_setting_it_overrides(cluster_with: ClusterWith) -> None:
     """listener.name.<listener>.<setting> has the type of the setting and both as synonyms."""
     cluster = cluster_with(file_text="listener.name.plaintext.max.connections=5\n")
 
@@ -164,17 +183,17 @@ def test_listener_setting_names_the_setting_it_overrides(cluster_with):
     ]
 
 
-def test_settings_common_to_all_brokers_are_none(cluster):
+def test_settings_common_to_all_brokers_are_none(cluster: Cluster) -> None:
     """An empty broker name asks for what was changed at run time for all brokers."""
     assert configs_of(cluster, BROKER, "") == {}
 
 
-def test_there_are_no_loggers(cluster):
+def test_there_are_no_loggers(cluster: Cluster) -> None:
     """wirekafka has no log4j loggers to set."""
     assert configs_of(cluster, LOGGER, "1") == {}
 
 
-def test_documentation_and_synonyms_only_on_request(cluster, topic):
+def test_documentation_and_synonyms_only_on_request(cluster: Cluster, topic: MakeTopic) -> None:
     """KIP-569 and KIP-226: flags of the request."""
     cluster.create(topic("t"))
 
@@ -186,7 +205,7 @@ def test_documentation_and_synonyms_only_on_request(cluster, topic):
     assert full.synonyms
 
 
-def test_group_has_the_brokers_values_until_it_has_its_own(cluster_with):
+def test_group_has_the_brokers_values_until_it_has_its_own(cluster_with: ClusterWith) -> None:
     """KIP-848: group (8), then the broker's setting of the same meaning."""
     cluster = cluster_with(group_consumer_session_timeout_ms="50000")
     cluster.machine.apply(
@@ -208,7 +227,7 @@ def test_group_has_the_brokers_values_until_it_has_its_own(cluster_with):
     assert "streams.num.warmup.replicas" not in configs
 
 
-def test_client_metrics_subscription_has_three_settings(cluster):
+def test_client_metrics_subscription_has_three_settings(cluster: Cluster) -> None:
     """KIP-714: client metrics (7) where set."""
     cluster.machine.apply(
         ConfigRecord(resource_type=METRICS, resource_name="s", name="interval.ms", value="500")

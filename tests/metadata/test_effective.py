@@ -2,12 +2,12 @@
 
 import pytest
 
-from wirekafka.metadata.configs import Settings
+from wirekafka.metadata.configs import ConfigValue, Settings
 from wirekafka.metadata.effective import TopicSettings
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 
-def topic_settings(**overrides):
+def topic_settings(**overrides: str) -> TopicSettings:
     return TopicSettings(Settings.load("", {k.replace("_", "."): v for k, v in overrides.items()}, "kafka"))
 
 
@@ -29,19 +29,21 @@ def topic_settings(**overrides):
         ({"log_cleaner_min_cleanable_ratio": "0.25"}, "min.cleanable.dirty.ratio", 0.25),
     ],
 )
-def test_broker_setting_stands_in_for_the_topics(given, name, value):
+def test_broker_setting_stands_in_for_the_topics(
+    given: dict[str, str], name: str, value: ConfigValue
+) -> None:
     """ServerTopicConfigSynonyms: the finest unit wins; any negative retention is for ever."""
     assert topic_settings(**given).defaults[name] == value
 
 
-def test_topics_own_setting_wins():
+def test_topics_own_setting_wins() -> None:
     """Topic, then broker, then Kafka's default."""
     values = topic_settings(log_retention_ms="3").effective({"retention.ms": "9"})
 
     assert (values["retention.ms"], values["segment.bytes"]) == (9, 1_073_741_824)
 
 
-def test_topic_without_settings_shares_the_defaults():
+def test_topic_without_settings_shares_the_defaults() -> None:
     """Ten thousand topics need not have ten thousand copies."""
     settings = topic_settings()
 
@@ -60,7 +62,7 @@ def test_topic_without_settings_shares_the_defaults():
         ({"remote.storage.enable": "true"}, "Tiered Storage functionality is disabled"),
     ],
 )
-def test_setting_that_may_not_be_is_refused(own, message):
+def test_setting_that_may_not_be_is_refused(own: dict[str, str], message: str) -> None:
     """Kafka's LogConfig.validate, code 40."""
     with pytest.raises(KafkaError, match=message) as caught:
         topic_settings().validate(own)
@@ -68,13 +70,13 @@ def test_setting_that_may_not_be_is_refused(own, message):
     assert caught.value.code is ErrorCode.INVALID_CONFIG
 
 
-def test_topic_setting_is_checked_against_the_brokers():
+def test_topic_setting_is_checked_against_the_brokers() -> None:
     """The compaction lags must agree even if one of them is the broker's."""
     with pytest.raises(KafkaError, match="conflict topic config setting"):
         topic_settings(log_cleaner_max_compaction_lag_ms="5").validate({"min.compaction.lag.ms": "6"})
 
 
-def test_internal_setting_is_told_only_where_it_is_set():
+def test_internal_setting_is_told_only_where_it_is_set() -> None:
     """internal.segment.bytes is for tests."""
     settings = topic_settings()
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.metadata.support import Cluster, MakeTopic
 from wirekafka.machine import Ticket
 from wirekafka.protocol.apis.create_partitions import (
     CreatePartitionsAssignment,
@@ -11,21 +12,23 @@ from wirekafka.protocol.apis.create_partitions import (
 from wirekafka.protocol.error_codes import ErrorCode
 
 
-def to(count, name="t", assigned=None):
+def to(count: int, name: str = "t", assigned: list[list[int]] | None = None) -> CreatePartitionsTopic:
     assignments = (
         None if assigned is None else [CreatePartitionsAssignment(broker_ids=ids) for ids in assigned]
     )
     return CreatePartitionsTopic(name=name, count=count, assignments=assignments)
 
 
-def grow(cluster, *topics, validate_only=False):
+def grow(
+    cluster: Cluster, *topics: CreatePartitionsTopic, validate_only: bool = False
+) -> list[tuple[str, int, str | None]]:
     request = CreatePartitionsRequest(topics=list(topics), timeout_ms=1, validate_only=validate_only)
     decision = cluster.machine.create_partitions(request, ticket=Ticket(7))
     return [(r.name, r.error_code, r.error_message) for r in cluster.carry_out(decision).results]
 
 
 @pytest.fixture
-def grown(cluster, topic):
+def grown(cluster: Cluster, topic: MakeTopic) -> Cluster:
     cluster.create(topic("t", 2))
     return cluster
 
@@ -55,17 +58,20 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize(("asked", "code", "message"), REFUSALS.values(), ids=REFUSALS.keys())
-def test_topic_that_may_not_grow_so_is_refused(grown, asked, code, message):
+def test_topic_that_may_not_grow_so_is_refused(
+    grown: Cluster, asked: CreatePartitionsTopic, code: ErrorCode, message: str
+) -> None:
     """Each fault has Kafka's code and facts (ReplicationControlManager.createPartitions)."""
     ((_, error_code, error_message),) = grow(grown, asked)
 
     assert error_code == code
+    assert error_message is not None
     assert message in error_message
     assert len(grown.image.topics["t"].partitions) == 2
 
 
 @pytest.mark.parametrize("assigned", [None, [[1], [1]]])
-def test_added_partitions_follow_the_present_ones(grown, assigned):
+def test_added_partitions_follow_the_present_ones(grown: Cluster, assigned: list[list[int]] | None) -> None:
     """KIP-195: the count is the new total; ids go on from the last."""
     results = grow(grown, to(4, assigned=assigned))
 
@@ -74,7 +80,7 @@ def test_added_partitions_follow_the_present_ones(grown, assigned):
     assert grown.image.topics["t"].partitions[3].leader == 1
 
 
-def test_validate_only_adds_nothing(grown):
+def test_validate_only_adds_nothing(grown: Cluster) -> None:
     """All checks, no records."""
     results = grow(grown, to(4), validate_only=True)
 
@@ -82,7 +88,7 @@ def test_validate_only_adds_nothing(grown):
     assert len(grown.image.topics["t"].partitions) == 2
 
 
-def test_topic_named_twice_is_refused_once(grown, topic):
+def test_topic_named_twice_is_refused_once(grown: Cluster, topic: MakeTopic) -> None:
     """ControllerApis.createPartitions: one result for a double name."""
     grown.create(topic("u"))
 
@@ -94,7 +100,7 @@ def test_topic_named_twice_is_refused_once(grown, topic):
     ]
 
 
-def test_limit_is_for_the_whole_request(grown, topic):
+def test_limit_is_for_the_whole_request(grown: Cluster, topic: MakeTopic) -> None:
     """10,000 new partitions a request, over all its topics."""
     grown.create(topic("u"))
 

@@ -1,6 +1,7 @@
 """What the image makes of records."""
 
 from wirekafka.metadata.image import MetadataImage, PartitionImage
+from wirekafka.metadata.records import MetadataRecord
 from wirekafka.metadata.topics import partition_record
 from wirekafka.protocol.stored.cluster_metadata import (
     ConfigRecord,
@@ -13,18 +14,20 @@ from wirekafka.protocol.stored.cluster_metadata import (
 ID = b"\1" * 16
 
 
-def image_of(*records):
+def image_of(*records: MetadataRecord) -> MetadataImage:
     image = MetadataImage()
     for record in records:
         image.apply(record)
     return image
 
 
-def setting(value, name="retention.ms", resource=(2, "t")):
+def setting(
+    value: str | None, name: str = "retention.ms", resource: tuple[int, str] = (2, "t")
+) -> ConfigRecord:
     return ConfigRecord(resource_type=resource[0], resource_name=resource[1], name=name, value=value)
 
 
-def test_topic_is_found_by_name_and_id():
+def test_topic_is_found_by_name_and_id() -> None:
     """Both lead to the same topic."""
     image = image_of(TopicRecord(name="t", topic_id=ID), partition_record(ID, 0, [1]))
 
@@ -32,7 +35,7 @@ def test_topic_is_found_by_name_and_id():
     assert image.topics["t"].partitions == {0: PartitionImage(1, 0, (1,), (1,))}
 
 
-def test_partition_record_replaces_an_earlier_one():
+def test_partition_record_replaces_an_earlier_one() -> None:
     """The last word counts."""
     image = image_of(
         TopicRecord(name="t", topic_id=ID), partition_record(ID, 0, [1]), partition_record(ID, 0, [2])
@@ -41,17 +44,18 @@ def test_partition_record_replaces_an_earlier_one():
     assert image.topics["t"].partitions[0].leader == 2
 
 
-def test_generation_grows_with_every_record():
+def test_generation_grows_with_every_record() -> None:
     """Cached answers can be kept by it."""
     image = image_of()
+    records: list[MetadataRecord] = [TopicRecord(name="t", topic_id=ID), RemoveTopicRecord(topic_id=ID)]
 
-    for number, record in enumerate([TopicRecord(name="t", topic_id=ID), RemoveTopicRecord(topic_id=ID)]):
+    for number, record in enumerate(records):
         assert image.generation == number
         image.apply(record)
     assert image.generation == 2
 
 
-def test_setting_without_value_is_taken_back():
+def test_setting_without_value_is_taken_back() -> None:
     """ConfigRecord: null deletes."""
     image = image_of(setting("5"), setting("6"), setting("7", "segment.ms"))
     assert dict(image.topic_configs("t")) == {"retention.ms": "6", "segment.ms": "7"}
@@ -64,7 +68,7 @@ def test_setting_without_value_is_taken_back():
     assert not image.topic_configs("t")
 
 
-def test_removed_topic_takes_its_settings_along():
+def test_removed_topic_takes_its_settings_along() -> None:
     """A new topic of the same name begins afresh; other resources of that name are untouched."""
     image = image_of(
         TopicRecord(name="t", topic_id=ID),
@@ -78,7 +82,7 @@ def test_removed_topic_takes_its_settings_along():
     assert dict(image.configs(32, "t")) == {"retention.ms": "6"}
 
 
-def test_colliding_name_is_known_until_its_topic_goes():
+def test_colliding_name_is_known_until_its_topic_goes() -> None:
     """Names with neither '.' nor '_' collide with nothing."""
     image = image_of(TopicRecord(name="a.b", topic_id=ID), TopicRecord(name="ab", topic_id=b"\2" * 16))
 
@@ -89,7 +93,7 @@ def test_colliding_name_is_known_until_its_topic_goes():
     assert image.colliding_name("a_b") is None
 
 
-def test_features_and_producer_ids_are_kept():
+def test_features_and_producer_ids_are_kept() -> None:
     """A level of 0 takes a feature back."""
     image = image_of(
         FeatureLevelRecord(name="a", feature_level=2),

@@ -2,9 +2,11 @@
 
 import pytest
 
+from tests.metadata.support import Cluster, ClusterWith
 from wirekafka.machine import Ticket
 from wirekafka.metadata.configs import Settings
 from wirekafka.metadata.internal_topics import topic_on_demand
+from wirekafka.protocol.apis.create_topics import CreatableTopicResult
 from wirekafka.protocol.error_codes import ErrorCode
 
 INTERNAL = {
@@ -30,14 +32,17 @@ INTERNAL = {
 }
 
 
-def auto_create(cluster, name):
-    return cluster.carry_out(
+def auto_create(cluster: Cluster, name: str) -> CreatableTopicResult:
+    result: CreatableTopicResult = cluster.carry_out(
         cluster.machine.auto_create(name, new_topic_id=cluster.new_topic_id, ticket=Ticket(7))
     )
+    return result
 
 
 @pytest.mark.parametrize(("name", "configs"), INTERNAL.items())
-def test_internal_topic_is_made_as_its_coordinator_wants(cluster, name, configs):
+def test_internal_topic_is_made_as_its_coordinator_wants(
+    cluster: Cluster, name: str, configs: dict[str, str]
+) -> None:
     """GroupCoordinatorService, TransactionCoordinator and ShareCoordinatorService say how."""
     result = auto_create(cluster, name)
 
@@ -46,7 +51,7 @@ def test_internal_topic_is_made_as_its_coordinator_wants(cluster, name, configs)
     assert len(cluster.image.topics[name].partitions) == 50
 
 
-def test_internal_topic_follows_its_settings(cluster_with):
+def test_internal_topic_follows_its_settings(cluster_with: ClusterWith) -> None:
     """offsets.topic.num.partitions and offsets.topic.segment.bytes are read at creation."""
     cluster = cluster_with(offsets_topic_num_partitions="4", offsets_topic_segment_bytes="2000000")
 
@@ -56,18 +61,19 @@ def test_internal_topic_follows_its_settings(cluster_with):
     assert cluster.machine.topic_config("__consumer_offsets")["segment.bytes"] == 2_000_000
 
 
-def test_kafkas_three_replicas_cannot_be_had(cluster_with):
+def test_kafkas_three_replicas_cannot_be_had(cluster_with: ClusterWith) -> None:
     """With Kafka's default of three replicas creation fails, as in a Kafka cluster of one."""
     cluster = cluster_with("kafka")
 
     result = auto_create(cluster, "__consumer_offsets")
 
     assert result.error_code == ErrorCode.INVALID_REPLICATION_FACTOR
+    assert result.error_message is not None
     assert "replication factor of 3" in result.error_message
     assert not cluster.records
 
 
-def test_other_topic_gets_the_brokers_defaults(cluster_with):
+def test_other_topic_gets_the_brokers_defaults(cluster_with: ClusterWith) -> None:
     """num.partitions holds for a topic that a client needs."""
     cluster = cluster_with(num_partitions="3")
 
@@ -77,7 +83,7 @@ def test_other_topic_gets_the_brokers_defaults(cluster_with):
     assert not cluster.image.topic_configs("t")
 
 
-def test_topic_that_is_there_is_a_success_without_records(cluster):
+def test_topic_that_is_there_is_a_success_without_records(cluster: Cluster) -> None:
     """Two clients may need the same topic at once; the second gets what the first made."""
     first = auto_create(cluster, "t")
     generation = cluster.image.generation
@@ -88,12 +94,12 @@ def test_topic_that_is_there_is_a_success_without_records(cluster):
     assert cluster.image.generation == generation
 
 
-def test_bad_name_is_not_created(cluster):
+def test_bad_name_is_not_created(cluster: Cluster) -> None:
     """A name is checked however it comes."""
     assert auto_create(cluster, "a b").error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
-def test_ordinary_topic_has_no_settings_of_its_own():
+def test_ordinary_topic_has_no_settings_of_its_own() -> None:
     """Only internal topics come with settings."""
     wanted = topic_on_demand("t", Settings.load())
 

@@ -6,7 +6,7 @@ from wirekafka.metadata.image import MetadataImage
 from wirekafka.metadata.state import ClusterState
 
 
-def test_cluster_has_this_broker_alone():
+def test_cluster_has_this_broker_alone() -> None:
     """One node; its id is whatever it was given."""
     settings = Settings.load()
 

@@ -1,5 +1,7 @@
 """The rules of topic names and of where replicas may lie."""
 
+from collections.abc import Callable
+
 import pytest
 
 from wirekafka.metadata.topics import (
@@ -14,9 +16,11 @@ from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 
 @pytest.mark.parametrize("name", ["a", "A-9_.z", "...", "a" * 249, "-", "__consumer_offsets"])
-def test_legal_name_passes(name):
+def test_legal_name_passes(name: str) -> None:
     """ASCII letters, digits, '.', '_' and '-', up to 249 of them (Kafka's Topic)."""
-    assert validate_name(name) is None
+    check: Callable[[str], object] = validate_name
+
+    assert check(name) is None
 
 
 @pytest.mark.parametrize(
@@ -32,7 +36,7 @@ def test_legal_name_passes(name):
         ("٣", "contains one or more characters"),
     ],
 )
-def test_illegal_name_is_refused_with_its_fault(name, fault):
+def test_illegal_name_is_refused_with_its_fault(name: str, fault: str) -> None:
     """Kafka's Topic.validate, code 17."""
     with pytest.raises(KafkaError, match="Topic name is invalid") as caught:
         validate_name(name)
@@ -41,20 +45,20 @@ def test_illegal_name_is_refused_with_its_fault(name, fault):
     assert fault in caught.value.message
 
 
-def test_names_collide_that_differ_in_dot_and_underscore():
+def test_names_collide_that_differ_in_dot_and_underscore() -> None:
     """Metric names put '_' for '.'."""
     assert collision_key("a.b_c") == collision_key("a_b.c") == "a_b_c"
     assert collision_key("abc") is None
 
 
-def test_internal_topics_are_three():
+def test_internal_topics_are_three() -> None:
     """The metadata log is no topic that clients see."""
     names = ["__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata", "t"]
 
     assert [is_internal(name) for name in names] == [True, True, True, False, False]
 
 
-def test_one_broker_keeps_one_replica():
+def test_one_broker_keeps_one_replica() -> None:
     """More than one cannot be had."""
     check_replication_factor(1)
 
@@ -62,13 +66,13 @@ def test_one_broker_keeps_one_replica():
         check_replication_factor(2)
 
 
-def test_assignment_must_agree_with_the_partitions_before():
+def test_assignment_must_agree_with_the_partitions_before() -> None:
     """Every partition of a topic has as many replicas."""
     with pytest.raises(KafkaError, match=r"with 2 replica\(s\).*which have 1 replica\(s\)"):
         check_assignment([1, 2], frozenset({1, 2}), expected=1)
 
 
-def test_new_partition_is_led_by_its_first_replica_in_epoch_zero():
+def test_new_partition_is_led_by_its_first_replica_in_epoch_zero() -> None:
     """All replicas begin in sync."""
     record = partition_record(b"\1" * 16, 3, [2, 1])
 

@@ -31,12 +31,6 @@ CLIENT = ClientConnection(
     endpoint=Endpoint("127.0.0.1", 9092),
     advertised={},
 )
-NO_PLACE_FOR_A_CODE = {
-    1: "Fetch v4-6 has no top-level code, and the refusal names no partition that could have one",
-    9: "OffsetFetch v1 has no top-level code, and the refusal names no partition that could have one",
-}
-"""Refusals that say nothing in their oldest versions, where Kafka puts the code into each partition."""
-
 every_handler = pytest.mark.parametrize("key", HANDLERS, ids=lambda key: APIS[key].name)
 
 
@@ -75,16 +69,7 @@ async def answered(request: ReceivedRequest) -> Any:
     return message
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        pytest.param(key, marks=pytest.mark.xfail(reason=NO_PLACE_FOR_A_CODE[key]))
-        if key in NO_PLACE_FOR_A_CODE
-        else key
-        for key in HANDLERS
-    ],
-    ids=lambda key: APIS[key].name,
-)
+@every_handler
 async def test_a_handler_that_fails_is_answered_in_the_shape_of_its_api(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, key: int
 ) -> None:

@@ -4,7 +4,7 @@ from wirekafka.broker.broker import Broker, open_broker
 from wirekafka.broker.config import BrokerConfig, ListenerConfig
 from wirekafka.broker.coordination import OFFSETS_TOPIC
 from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan
-from wirekafka.broker.fetching import FetchLimits, Found
+from wirekafka.broker.fetching import FetchLimits, Found, failed_fetch
 from wirekafka.broker.fetching import fetch as fetch_partitions
 from wirekafka.broker.partition import ListedOffset, Partition, is_transactional
 from wirekafka.groups import Client as GroupClient
@@ -21,6 +21,7 @@ __all__ = [
     "ListedOffset",
     "ListenerConfig",
     "Partition",
+    "failed_fetch",
     "fetch_partitions",
     "is_transactional",
     "open_broker",

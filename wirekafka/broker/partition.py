@@ -69,13 +69,12 @@ class Partition:
         *,
         now_ms: int,
         zstd_allowed: bool,
-        transaction_abortable_known: bool,
     ) -> Appended:
         """Write one batch as a producer sent it.
 
         Raises INVALID_RECORD for no records, UNSUPPORTED_COMPRESSION_TYPE for zstd from a client too
-        old to know it (KIP-110), INVALID_TXN_STATE or, to those who know it, TRANSACTION_ABORTABLE for
-        a batch of a transaction that is not open (KIP-890), and what `append` does.
+        old to know it (KIP-110), INVALID_PRODUCER_ID_MAPPING for a batch of a transaction, since there is
+        no coordinator yet that could know its producer, and what `append` does.
         """
         if records is None or len(records) == 0:
             raise InvalidRecords(
@@ -86,11 +85,9 @@ class Partition:
                 ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
                 "Produce requests before v7 carry no zstd batches.",
             )
-        if is_transactional(records):  # without a transaction coordinator no transaction is ever open
+        if is_transactional(records):
             raise KafkaError(
-                ErrorCode.TRANSACTION_ABORTABLE
-                if transaction_abortable_known
-                else ErrorCode.INVALID_TXN_STATE,
+                ErrorCode.INVALID_PRODUCER_ID_MAPPING,
                 f"{self.topic_partition} is in no transaction: wirekafka does not serve transactions yet.",
             )
         return self.append(records, now_ms=now_ms)

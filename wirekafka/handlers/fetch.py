@@ -8,7 +8,7 @@ Source: Kafka's KafkaApis.handleFetchRequest, FetchManager and ReplicaManager.fe
 
 from collections.abc import Iterable
 
-from wirekafka.broker import FetchKey, FetchLimits, FetchPlan, Found, fetch_partitions
+from wirekafka.broker import FetchKey, FetchLimits, FetchPlan, Found, failed_fetch, fetch_partitions
 from wirekafka.handlers.context import RequestContext
 from wirekafka.handlers.registry import handles
 from wirekafka.protocol.apis.fetch import (
@@ -26,14 +26,29 @@ _OLDEST_WITH_STORAGE_ERROR = 6
 
 
 def _refuse(request: FetchRequest, error: KafkaError) -> FetchResponse:
-    return FetchResponse(throttle_time_ms=0, error_code=error.code, responses=[])
+    """The error at the top, and in every partition for clients of v4-6, which have no top."""
+    by_name = [topic for topic in request.topics if topic.topic]
+    return FetchResponse(
+        throttle_time_ms=0,
+        error_code=error.code,
+        responses=[
+            FetchableTopicResponse(
+                topic=topic.topic,
+                partitions=[failed_fetch(wanted.partition, error.code) for wanted in topic.partitions],
+            )
+            for topic in by_name
+        ],
+    )
 
 
 @handles(FETCH, refusal=_refuse, may_wait=True)
 async def fetch(request: FetchRequest, context: RequestContext) -> FetchResponse:
     broker = context.broker
     by_topic_id = context.version >= _TOPIC_IDS_SINCE
-    plan = broker.fetch_sessions.plan(request, by_topic_id=by_topic_id, now_ms=broker.clock.now_ms())
+    try:
+        plan = broker.fetch_sessions.plan(request, by_topic_id=by_topic_id, now_ms=broker.clock.now_ms())
+    except KafkaError as error:  # of the session: which partitions it had is not known
+        return FetchResponse(throttle_time_ms=0, error_code=error.code, responses=[])
     max_bytes = min(request.max_bytes, broker.settings.get_int("fetch.max.bytes"))
     limits = FetchLimits(
         min_bytes=min(request.min_bytes, max_bytes),

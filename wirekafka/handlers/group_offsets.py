@@ -7,6 +7,7 @@ Source: KIP-211, KIP-447, KIP-709; Kafka's KafkaApis.handleOffsetCommitRequest a
 handleOffsetFetchRequest; the rules are in `groups`.
 """
 
+from collections.abc import Sequence
 from typing import cast
 
 from wirekafka.handlers.context import RequestContext
@@ -23,6 +24,7 @@ from wirekafka.protocol.apis.offset_fetch import (
     OFFSET_FETCH,
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
@@ -76,8 +78,10 @@ async def offset_commit(request: OffsetCommitRequest, context: RequestContext) -
 
 
 def _refuse_fetch(request: OffsetFetchRequest, error: KafkaError) -> OffsetFetchResponse:
+    """The error for each group; in v0-7 at the top, and in every partition for v1, which has no top."""
     return OffsetFetchResponse(
         error_code=error.code,
+        topics=_failed_topics(request.topics, error.code),
         groups=[
             OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error.code)
             for group in request.groups
@@ -142,20 +146,25 @@ def _as_one_group(
         ],
     )
     if group.error_code and context.version < _GROUP_ERROR_SINCE:
-        response.topics = [
-            OffsetFetchResponseTopic(
-                name=topic.name,
-                partitions=[_failed(index, group.error_code) for index in topic.partition_indexes],
-            )
-            for topic in asked.topics or ()
-        ]
+        response.topics = _failed_topics(asked.topics, ErrorCode(group.error_code))
     return response
 
 
-def _failed(index: int, error_code: int) -> OffsetFetchResponsePartition:
-    return OffsetFetchResponsePartition(
-        partition_index=index, committed_offset=_NO_OFFSET, metadata="", error_code=ErrorCode(error_code)
-    )
+def _failed_topics(
+    topics: Sequence[OffsetFetchRequestTopic | OffsetFetchRequestTopics] | None, code: ErrorCode
+) -> list[OffsetFetchResponseTopic]:
+    return [
+        OffsetFetchResponseTopic(
+            name=topic.name,
+            partitions=[
+                OffsetFetchResponsePartition(
+                    partition_index=index, committed_offset=_NO_OFFSET, metadata="", error_code=code
+                )
+                for index in topic.partition_indexes
+            ],
+        )
+        for topic in topics or ()
+    ]
 
 
 def _name_of(topic_id: bytes, context: RequestContext) -> str:

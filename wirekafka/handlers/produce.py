@@ -28,7 +28,6 @@ from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
 _NO_OFFSET = -1
 _ACKS = (-1, 0, 1)
 _ZSTD_SINCE = 7
-_TRANSACTION_ABORTABLE_SINCE = 11
 _TOPIC_IDS_SINCE = 13
 _ADMIN_CLIENT_ID = "__admin_client"
 
@@ -62,9 +61,11 @@ async def produce(request: ProduceRequest, context: RequestContext) -> ProduceRe
 
 
 def _check_transactional_id(request: ProduceRequest) -> None:
-    if request.transactional_id is not None:
+    if request.transactional_id:
         return
     if any(is_transactional(data.records) for topic in request.topic_data for data in topic.partition_data):
+        if request.transactional_id == "":
+            raise KafkaError(ErrorCode.INVALID_REQUEST, "An empty transactional id names no producer.")
         raise KafkaError(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
             "A transactional batch needs a transactional id in its request.",
@@ -96,7 +97,6 @@ def _produce_to_partition(
             data.records,
             now_ms=now_ms,
             zstd_allowed=context.version >= _ZSTD_SINCE,
-            transaction_abortable_known=context.version >= _TRANSACTION_ABORTABLE_SINCE,
         )
     except KafkaError as error:
         return _refused(data.index, error)

@@ -15,8 +15,10 @@ def metadata(version: int, *topics: str) -> bytes:
 @pytest.mark.parametrize("version", [0, 1, 2, 3])
 def test_topics_of_all_members_and_versions_are_gathered(version: int) -> None:
     """Version 0 begins every version, so the rest need not be known."""
-    assert subscribed_topics([metadata(version, "a", "b"), metadata(0, "b", "c")]) == {"a", "b", "c"}
-    assert subscribed_topics([metadata(version, "a") + b"of a later version"]) == {"a"}
+    gathered = subscribed_topics([metadata(version, "a", "b"), metadata(0, "b", "c")])
+
+    assert gathered == frozenset({"a", "b", "c"})
+    assert subscribed_topics([metadata(version, "a") + b"of a later version"]) == frozenset({"a"})
 
 
 @pytest.mark.parametrize("broken", [b"", b"\0", b"\0\0\0\0\0\5", metadata(0, "a")[:-6]])

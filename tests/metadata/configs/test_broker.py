@@ -3,18 +3,18 @@
 import pytest
 
 from wirekafka.metadata.configs.broker import BROKER_CONFIGS, broker_definition, broker_synonyms
-from wirekafka.metadata.configs.definition import ConfigType
+from wirekafka.metadata.configs.definition import ConfigDefinition, ConfigType
 
 
 @pytest.mark.parametrize("definition", BROKER_CONFIGS.values(), ids=lambda definition: definition.name)
-def test_default_is_a_value_that_may_be_given(definition):
+def test_default_is_a_value_that_may_be_given(definition: ConfigDefinition) -> None:
     """A default, written out, parses to itself and passes its own check."""
     text = definition.format(definition.default)
 
     assert text is None or definition.parse(text) == definition.default
 
 
-def test_table_has_all_of_kafkas_settings():
+def test_table_has_all_of_kafkas_settings() -> None:
     """Kafka 4.4 has 379; five more are read by its authorizer or can only be set at run time."""
     assert len(BROKER_CONFIGS) == 379 + 5
 
@@ -33,7 +33,7 @@ def test_table_has_all_of_kafkas_settings():
         ("log.roll.ms", "LONG", None),
     ],
 )
-def test_setting_has_kafkas_type_and_default(name, kind, text):
+def test_setting_has_kafkas_type_and_default(name: str, kind: str, text: str | None) -> None:
     """A sample of what Kafka's own definitions say."""
     definition = BROKER_CONFIGS[name]
 
@@ -51,20 +51,21 @@ def test_setting_has_kafkas_type_and_default(name, kind, text):
         ("config.providers.file.class", ConfigType.UNKNOWN),
     ],
 )
-def test_name_with_a_prefix_is_known(name, kind):
+def test_name_with_a_prefix_is_known(name: str, kind: ConfigType) -> None:
     """Listener overrides have the type of what they override."""
     definition = broker_definition(name)
 
+    assert definition is not None
     assert (definition.name, definition.type, definition.updatable) == (name, kind, False)
 
 
 @pytest.mark.parametrize("name", ["nope", "listener.name.x.nope", "listener.name.x", "zookeeper.connect"])
-def test_other_names_are_unknown(name):
+def test_other_names_are_unknown(name: str) -> None:
     """There is nothing to read them by."""
     assert broker_definition(name) is None
 
 
-def test_synonyms_come_the_strongest_first():
+def test_synonyms_come_the_strongest_first() -> None:
     """DynamicBrokerConfig.brokerConfigSynonyms."""
     assert broker_synonyms("log.retention.hours") == (
         "log.retention.ms",

@@ -7,6 +7,7 @@ from wirekafka.metadata.configs.checks import (
     NOT_EMPTY,
     SHARE_OFFSET_RESET,
     THROTTLED_REPLICAS,
+    Check,
     at_least,
     between,
     each,
@@ -36,7 +37,9 @@ CASES = {
 
 
 @pytest.mark.parametrize(("check", "good", "bad"), CASES.values(), ids=CASES.keys())
-def test_check_lets_good_values_through_and_no_others(check, good, bad):
+def test_check_lets_good_values_through_and_no_others(
+    check: Check, good: list[object], bad: list[object]
+) -> None:
     """The validators of Kafka's ConfigDef."""
     assert [check.holds(value) for value in good] == [True] * len(good)
     assert [check.holds(value) for value in bad] == [False] * len(bad)

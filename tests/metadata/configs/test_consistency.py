@@ -44,7 +44,7 @@ CONTRADICTIONS = {
 
 
 @pytest.mark.parametrize(("given", "message"), CONTRADICTIONS.values(), ids=CONTRADICTIONS.keys())
-def test_contradiction_is_refused_with_both_settings(given, message):
+def test_contradiction_is_refused_with_both_settings(given: dict[str, str], message: str) -> None:
     """The `require`s of Kafka's KafkaConfig and GroupCoordinatorConfig."""
     with pytest.raises(ConfigError, match=message):
         Settings.load("", given)
@@ -59,7 +59,7 @@ def test_contradiction_is_refused_with_both_settings(given, message):
         {"connections.max.idle.ms": "-1"},
     ],
 )
-def test_value_that_stands_for_none_contradicts_nothing(given):
+def test_value_that_stands_for_none_contradicts_nothing(given: dict[str, str]) -> None:
     """-1 is no limit; a coarser unit is not looked at where a finer one is set."""
     settings = Settings.load("", given)
 

@@ -2,11 +2,17 @@
 
 import pytest
 
-from wirekafka.metadata.configs.checks import at_least
-from wirekafka.metadata.configs.definition import ConfigDefinition, ConfigError, ConfigType, table
+from wirekafka.metadata.configs.checks import Check, at_least
+from wirekafka.metadata.configs.definition import (
+    ConfigDefinition,
+    ConfigError,
+    ConfigType,
+    ConfigValue,
+    table,
+)
 
 
-def of(kind, check=None):
+def of(kind: str, check: Check | None = None) -> ConfigDefinition:
     return ConfigDefinition("a.b", ConfigType[kind], None, check)
 
 
@@ -30,7 +36,7 @@ def of(kind, check=None):
         ("LIST", "a,,b", ("a", "", "b")),
     ],
 )
-def test_text_becomes_a_typed_value(kind, text, value):
+def test_text_becomes_a_typed_value(kind: str, text: str, value: ConfigValue) -> None:
     """Kafka's ConfigDef.parseType: trimmed, typed."""
     assert of(kind).parse(text) == value
     assert type(of(kind).parse(text)) is type(value)
@@ -53,7 +59,9 @@ def test_text_becomes_a_typed_value(kind, text, value):
         ("DOUBLE", "nan", "a number"),
     ],
 )
-def test_ill_typed_text_is_refused_with_name_value_and_what_is_allowed(kind, text, allowed):
+def test_ill_typed_text_is_refused_with_name_value_and_what_is_allowed(
+    kind: str, text: str, allowed: str
+) -> None:
     """The message says all that is needed to mend it."""
     with pytest.raises(ConfigError) as caught:
         of(kind).parse(text)
@@ -62,13 +70,13 @@ def test_ill_typed_text_is_refused_with_name_value_and_what_is_allowed(kind, tex
     assert str(caught.value) == f"Invalid value {text} for configuration a.b: must be {allowed}."
 
 
-def test_check_refuses_in_its_own_words():
+def test_check_refuses_in_its_own_words() -> None:
     """Type first, then the check."""
     with pytest.raises(ConfigError, match=r"Invalid value 0 for configuration a.b: must be at least 1\."):
         of("INT", at_least(1)).parse("0")
 
 
-def test_secret_is_not_in_the_message():
+def test_secret_is_not_in_the_message() -> None:
     """An error text goes to logs and clients."""
     assert "hush" not in str(of("PASSWORD").refusal("hush", "longer"))
 
@@ -91,12 +99,12 @@ def test_secret_is_not_in_the_message():
         ("x", "x"),
     ],
 )
-def test_value_is_written_as_java_writes_it(value, text):
+def test_value_is_written_as_java_writes_it(value: ConfigValue, text: str | None) -> None:
     """ConfigDef.convertToString and Double.toString."""
     assert of("STRING").format(value) == text
 
 
-def test_setting_without_effect_says_so():
+def test_setting_without_effect_says_so() -> None:
     """One sentence, the same for all of them."""
     definition = of("INT")
 
@@ -104,7 +112,7 @@ def test_setting_without_effect_says_so():
     assert "no effect in wirekafka" in definition.documentation
 
 
-def test_name_stands_once_in_a_table():
+def test_name_stands_once_in_a_table() -> None:
     """A double is our own mistake."""
     with pytest.raises(AssertionError, match="defined twice"):
         table(of("INT"), of("LONG"))

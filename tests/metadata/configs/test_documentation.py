@@ -9,13 +9,13 @@ from wirekafka.metadata.configs.topic import TOPIC_CONFIGS, TOPIC_SYNONYMS
 
 
 @pytest.mark.parametrize(("name", "sentence"), DOCUMENTATION.items())
-def test_sentence_belongs_to_a_setting(name, sentence):
+def test_sentence_belongs_to_a_setting(name: str, sentence: str) -> None:
     """No text for a name that does not exist; each is a sentence."""
     assert name in BROKER_CONFIGS or name in TOPIC_CONFIGS
     assert sentence.endswith(".")
 
 
-def test_broker_setting_has_effect_where_the_topics_has():
+def test_broker_setting_has_effect_where_the_topics_has() -> None:
     """A default that changes something is not called without effect."""
     assert [
         (topic, broker)
@@ -25,7 +25,7 @@ def test_broker_setting_has_effect_where_the_topics_has():
     ] == []
 
 
-def test_setting_that_will_have_effect_says_what_and_that_it_has_none_yet():
+def test_setting_that_will_have_effect_says_what_and_that_it_has_none_yet() -> None:
     """DescribeConfigs promises nothing that is not built."""
     pending = TOPIC_CONFIGS["retention.ms"]
 
@@ -34,6 +34,6 @@ def test_setting_that_will_have_effect_says_what_and_that_it_has_none_yet():
     assert pending.documentation == f"{DOCUMENTATION['retention.ms']} As yet it has no effect in wirekafka."
 
 
-def test_profiles_change_only_what_has_effect():
+def test_profiles_change_only_what_has_effect() -> None:
     """There is no reason to change another."""
     assert all(BROKER_CONFIGS[name].has_effect for name in PROFILES["dev"])

@@ -3,7 +3,7 @@
 import pytest
 
 from wirekafka.metadata.configs.broker import BROKER_CONFIGS
-from wirekafka.metadata.configs.definition import ConfigType
+from wirekafka.metadata.configs.definition import ConfigDefinition, ConfigType
 from wirekafka.metadata.configs.group import CLIENT_METRICS_CONFIGS, GROUP_CONFIGS, group_synonym
 
 
@@ -12,7 +12,7 @@ from wirekafka.metadata.configs.group import CLIENT_METRICS_CONFIGS, GROUP_CONFI
     [*GROUP_CONFIGS.values(), *CLIENT_METRICS_CONFIGS.values()],
     ids=lambda definition: definition.name,
 )
-def test_default_is_a_value_that_may_be_given(definition):
+def test_default_is_a_value_that_may_be_given(definition: ConfigDefinition) -> None:
     """A default, written out, parses to itself and passes its own check."""
     text = definition.format(definition.default)
 
@@ -20,7 +20,7 @@ def test_default_is_a_value_that_may_be_given(definition):
 
 
 @pytest.mark.parametrize("name", GROUP_CONFIGS)
-def test_synonym_is_a_broker_setting_of_the_same_kind(name):
+def test_synonym_is_a_broker_setting_of_the_same_kind(name: str) -> None:
     """Only the assignor differs: a group has one, the broker a list of them."""
     synonym = group_synonym(name)
     kinds = None if synonym is None else (GROUP_CONFIGS[name].type, BROKER_CONFIGS[synonym].type)
@@ -31,6 +31,6 @@ def test_synonym_is_a_broker_setting_of_the_same_kind(name):
         assert kinds is None or kinds[0] is kinds[1]
 
 
-def test_some_group_settings_have_no_broker_setting_behind_them():
+def test_some_group_settings_have_no_broker_setting_behind_them() -> None:
     """GroupConfig.brokerSynonym."""
     assert sum(group_synonym(name) is None for name in GROUP_CONFIGS) == 5

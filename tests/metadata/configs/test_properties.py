@@ -30,13 +30,13 @@ CASES = {
 
 
 @pytest.mark.parametrize(("text", "pairs"), CASES.values(), ids=CASES.keys())
-def test_file_is_read_as_java_reads_it(text, pairs):
+def test_file_is_read_as_java_reads_it(text: str, pairs: dict[str, str]) -> None:
     """java.util.Properties.load."""
     assert parse_properties(text) == pairs
 
 
 @pytest.mark.parametrize("text", [r"a=\u12", r"a=\uwxyz", "a=\\u"])
-def test_torn_unicode_escape_is_refused(text):
+def test_torn_unicode_escape_is_refused(text: str) -> None:
     """Java throws here too."""
     with pytest.raises(ConfigError, match="four hexadecimal digits"):
         parse_properties(text)

@@ -1,5 +1,7 @@
 """Settings: the layers, the getters, the refusals."""
 
+from collections.abc import Callable
+
 import pytest
 
 from wirekafka.metadata.configs import ConfigError, Settings, Source
@@ -25,7 +27,7 @@ log.segment.bytes=1073741824
 """
 
 
-def test_each_layer_lies_over_the_one_before():
+def test_each_layer_lies_over_the_one_before() -> None:
     """Default, profile, file, command line; the source of each value is remembered."""
     settings = Settings.load("num.partitions=3\nnum.io.threads=4", {"num.partitions": "5"}, "dev")
 
@@ -46,7 +48,7 @@ def test_each_layer_lies_over_the_one_before():
     }
 
 
-def test_kafka_profile_has_kafkas_defaults():
+def test_kafka_profile_has_kafkas_defaults() -> None:
     """--profile kafka restores what dev changes."""
     settings = Settings.load(None, {}, "kafka")
 
@@ -55,7 +57,7 @@ def test_kafka_profile_has_kafkas_defaults():
     assert settings.get_list("listeners") == ("PLAINTEXT://:9092",)
 
 
-def test_kafkas_own_file_is_accepted():
+def test_kafkas_own_file_is_accepted() -> None:
     """A real server.properties starts a broker."""
     settings = Settings.load(KRAFT_COMBINED)
 
@@ -72,7 +74,7 @@ def test_kafkas_own_file_is_accepted():
         ("log.dir=/a\nlog.dirs=/b", ("/b",)),
     ],
 )
-def test_data_folder_of_the_file_wins_under_either_name(file_text, folders):
+def test_data_folder_of_the_file_wins_under_either_name(file_text: str, folders: tuple[str, ...]) -> None:
     """log.dirs, else log.dir, else the profile's."""
     assert Settings.load(file_text).log_dirs == folders
 
@@ -85,7 +87,7 @@ def test_data_folder_of_the_file_wins_under_either_name(file_text, folders):
         ("auto.create.topic.enable", "Did you mean auto.create.topics.enable?"),
     ],
 )
-def test_unknown_name_is_refused_with_the_nearest_known(name, hint):
+def test_unknown_name_is_refused_with_the_nearest_known(name: str, hint: str) -> None:
     """Kafka only warns; a misspelt setting is worth an error."""
     with pytest.raises(ConfigError) as caught:
         Settings.load(f"{name}=1")
@@ -94,19 +96,19 @@ def test_unknown_name_is_refused_with_the_nearest_known(name, hint):
     assert str(caught.value) == f"Unknown configuration {name}. {hint}"
 
 
-def test_name_like_no_other_is_refused_without_a_hint():
+def test_name_like_no_other_is_refused_without_a_hint() -> None:
     """No far-fetched suggestion."""
     with pytest.raises(ConfigError, match=r"^Unknown configuration zzz\.$"):
         Settings.load(None, {"zzz": "1"})
 
 
-def test_unknown_profile_is_refused():
+def test_unknown_profile_is_refused() -> None:
     """The message names those there are."""
     with pytest.raises(ConfigError, match="Unknown profile prod: must be one of dev, kafka"):
         Settings.load(None, {}, "prod")
 
 
-def test_ill_typed_value_is_refused_from_any_layer():
+def test_ill_typed_value_is_refused_from_any_layer() -> None:
     """Name, value and what is allowed."""
     with pytest.raises(ConfigError, match=r"Invalid value x for configuration num\.partitions: must be a 32"):
         Settings.load("num.partitions=x")
@@ -118,14 +120,14 @@ def test_ill_typed_value_is_refused_from_any_layer():
     ("file_text", "node_id", "broker_id"),
     [("", 1, 1), ("node.id=4", 4, 4), ("broker.id=5", 5, 5), ("node.id=4\nbroker.id=4", 4, 4)],
 )
-def test_node_id_and_broker_id_are_one(file_text, node_id, broker_id):
+def test_node_id_and_broker_id_are_one(file_text: str, node_id: int, broker_id: int) -> None:
     """AbstractKafkaConfig.populateSynonyms; without either it is 1."""
     settings = Settings.load(file_text)
 
     assert (settings.get_int("node.id"), settings.get_int("broker.id")) == (node_id, broker_id)
 
 
-def test_getters_give_values_of_their_type():
+def test_getters_give_values_of_their_type() -> None:
     """BOOLEAN, integers, DOUBLE, strings and LIST."""
     settings = Settings.load("listener.name.x.max.connections=5\nconfluent.x= y")
 
@@ -148,13 +150,13 @@ def test_getters_give_values_of_their_type():
         (Settings.get_list, "compression.type"),
     ],
 )
-def test_getter_of_another_type_is_our_mistake(getter, name):
+def test_getter_of_another_type_is_our_mistake(getter: Callable[[Settings, str], object], name: str) -> None:
     """A setting that may be None is read by its name alone."""
     with pytest.raises(TypeError, match=name):
         getter(Settings.load(), name)
 
 
-def test_settings_are_a_mapping_of_every_name():
+def test_settings_are_a_mapping_of_every_name() -> None:
     """Unknown names are KeyErrors, as in a dict."""
     settings = Settings.load()
 
@@ -164,7 +166,7 @@ def test_settings_are_a_mapping_of_every_name():
         settings["nope"]
 
 
-def test_secret_is_not_shown():
+def test_secret_is_not_shown() -> None:
     """Neither by its text nor when settings are printed."""
     settings = Settings.load("ssl.key.password=s3cret")
 
