@@ -1,9 +1,12 @@
 """broker: opened and closed as one context."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.broker.support import append, broker_config, create_topic
 from wirekafka.broker import Broker, BrokerConfig, open_broker
+from wirekafka.metadata import ConfigError
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import DataDirectoryInUse
 
@@ -50,3 +53,31 @@ async def test_transactions_are_refused_in_the_clients_terms(broker: Broker) -> 
     with pytest.raises(KafkaError, match=r"transactional\.id") as refusal:
         broker.refuse_transactions()
     assert refusal.value.code == ErrorCode.INVALID_REQUEST
+
+
+async def test_folder_of_another_node_is_refused(tmp_path: Path) -> None:
+    """Its partitions have a leader that this broker is not."""
+    async with open_broker(broker_config(tmp_path)):
+        pass
+
+    with pytest.raises(ConfigError, match=r"--set node\.id=1"):
+        async with open_broker(broker_config(tmp_path, node_id="7")):
+            raise AssertionError("it has opened")
+
+
+async def test_what_opening_found_amiss_is_logged_once(
+    config: BrokerConfig, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After an unclean stop a torn batch is cut off, and somebody should know."""
+    async with open_broker(config) as first:
+        await create_topic(first, "t")
+        append(first.partitions.find("t", 0), 2)
+    log = config.data_dir / "t-0" / "00000000000000000000.log"
+    log.write_bytes(log.read_bytes()[:-1])
+    (config.data_dir / ".kafka_cleanshutdown").unlink()
+    (config.data_dir / "recovery-point-offset-checkpoint").unlink()
+
+    async with open_broker(config) as again:
+        assert again.partitions.find("t", 0).high_watermark == 0
+
+    assert len([line for line in caplog.messages if line.startswith("t-0: ")]) == 1

@@ -20,6 +20,8 @@ from wirekafka.ids import topic_id_text
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from wirekafka.protocol.apis.fetch import FetchPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records import Record, build_batch
+from wirekafka.storage import Origin
 
 
 async def test_created_topic_has_its_leader_and_log_in_the_answer(broker: Broker) -> None:
@@ -148,3 +150,18 @@ async def test_restart_finds_topics_ids_settings_records_and_groups(config: Brok
         assert again.partitions.find("t", 1).high_watermark == 3
         assert again.partitions.find("t", 0).log.config.max_message_bytes == 99
         assert committed(again, "g") == {"t": 5}
+
+
+async def test_groups_whose_log_cannot_be_read_are_left_out_and_the_rest_served(
+    config: BrokerConfig, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One foreign record in `__consumer_offsets` keeps no broker from starting."""
+    async with open_broker(config) as first:
+        await first.cluster.auto_create_topic(OFFSETS_TOPIC)
+        bad = build_batch([Record(key=b"\0\1\0", value=b"")], timestamp_ms=1)
+        first.partitions.find(OFFSETS_TOPIC, 0).append(bad, now_ms=1, origin=Origin.COORDINATOR)
+        served = len(list(first.coordination.shards))
+
+    async with open_broker(config) as again:
+        assert len(list(again.coordination.shards)) == served - 1
+    assert "the groups of __consumer_offsets-0 cannot be served" in caplog.text

@@ -96,3 +96,20 @@ def test_data_lies_in_one_folder() -> None:
 
 def test_listener_is_written_as_it_is_given() -> None:
     assert str(ListenerConfig("PLAINTEXT", "h", 1)) == "PLAINTEXT://h:1"
+
+
+def test_advertised_listener_needs_a_host() -> None:
+    """Clients would be told to connect to nothing."""
+    with pytest.raises(ConfigError, match="names no host for PLAINTEXT"):
+        config(listeners="PLAINTEXT://h:1", advertised_listeners="PLAINTEXT://:2")
+
+
+@pytest.mark.parametrize(
+    ("listeners", "mapped"),
+    [("SSL://h:1", None), ("SASL_PLAINTEXT://h:1", None), ("INSIDE://h:1", "INSIDE:SASL_SSL")],
+)
+def test_listener_that_is_meant_to_be_secure_is_refused(listeners: str, mapped: str | None) -> None:
+    """Served in the clear it would betray what it was given."""
+    more = {} if mapped is None else {"listener_security_protocol_map": f"PLAINTEXT:PLAINTEXT,{mapped}"}
+    with pytest.raises(ConfigError, match="serves PLAINTEXT only"):
+        config(listeners=listeners, inter_broker_listener_name=listeners.partition(":")[0], **more)

@@ -12,8 +12,9 @@ from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
 from wirekafka.broker.journal import Journal
 from wirekafka.broker.partition import Partition
-from wirekafka.machine import Decision, Reply, Ticket
-from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.machine import Decision, KeyValue, Reply, Ticket
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError, MalformedMessage
+from wirekafka.storage import Origin
 
 
 class Desk:
@@ -189,3 +190,59 @@ async def test_closed_journal_sends_who_waits_to_another_coordinator(
     assert codes == [ErrorCode.NOT_COORDINATOR]
     assert desk.machine.woken == []
     nursery.cancel_scope.cancel()
+
+
+async def test_pieces_written_before_a_failure_stay_and_the_rest_is_taken_back(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine is told only of what could not be written."""
+    real, told = desk.partition.append, []
+
+    def append(records: bytearray, *, now_ms: int, origin: Origin) -> object:
+        if desk.machine.words:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
+        return real(records, now_ms=now_ms, origin=origin)
+
+    def on_append_failed(failed: Decision[str], error: KafkaError, now_ms: int) -> Decision[str]:
+        told.append(len(failed.records))
+        return Decision()
+
+    monkeypatch.setattr(desk.partition, "append", append)
+    monkeypatch.setattr(desk.machine, "on_append_failed", on_append_failed)
+    desk.journal.carry_out(Decision(records=["w"] * 1500))
+
+    assert (len(desk.machine.words), told) == (1000, [500])
+
+
+async def test_record_that_has_no_byte_form_fails_as_an_append_does(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else whoever waits on the same machine would wait for ever."""
+
+    def encode(self: NotebookRecords, record: str, now_ms: int) -> KeyValue:
+        raise MalformedMessage("a string of 40000 bytes")
+
+    monkeypatch.setattr(NotebookRecords, "encode", encode)
+
+    with pytest.raises(KafkaError) as raised:
+        await desk.write("a")
+    assert raised.value.code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert (desk.machine.words, len(desk.machine.failures)) == ([], 1)
+
+
+async def test_machine_is_asked_again_while_something_is_due(desk: Desk, nursery: trio.Nursery) -> None:
+    """A machine may decide one thing at a time."""
+    calls: list[int] = []
+
+    def on_time(now_ms: int) -> Decision[str]:
+        calls.append(now_ms)
+        desk.machine.wake = now_ms if len(calls) < 3 else None
+        return Decision()
+
+    desk.machine.on_time = on_time  # type: ignore[method-assign]
+    desk.machine.wake = desk.clock.now_ms()
+    desk.journal.set_alarm()
+    nursery.start_soon(desk.alarms.run)
+    await wait_all_tasks_blocked()
+
+    assert len(calls) == 3

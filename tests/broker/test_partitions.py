@@ -183,3 +183,24 @@ def test_changed_settings_reach_the_open_logs(make: Make, directory: LogDirector
 
     assert partitions.find("t", 0).log.config is changed
     assert partitions.find("u", 0).log.config is not changed
+
+
+def test_each_refusal_of_an_offline_partition_is_an_error_of_its_own(
+    make: Make, directory: LogDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was raised before keeps the frames of that raise alive, and with them its request."""
+
+    def open_log(*_: object, **__: object) -> object:
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "t-0 could not be opened.")
+
+    monkeypatch.setattr(directory, "open_log", open_log)
+    partitions = make(topic())
+    partitions.open_all()
+    refusals = []
+    for _ in range(2):
+        with pytest.raises(KafkaError) as refusal:
+            partitions.find("t", 0)
+        refusals.append(refusal.value)
+
+    assert refusals[0] is not refusals[1]
+    assert [str(error) for error in refusals] == ["KAFKA_STORAGE_ERROR: t-0 could not be opened."] * 2

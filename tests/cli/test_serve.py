@@ -278,7 +278,7 @@ def test_a_signal_stops_it_cleanly(tmp_path: Path, number: signal.Signals) -> No
 
 
 def test_a_client_that_waits_for_a_minute_does_not_hold_up_the_stop(tmp_path: Path) -> None:
-    """Connections that take longer than three seconds are cut."""
+    """Connections that take longer than two seconds are cut."""
     with serving(tmp_path) as process, RawClient(process.bootstrap) as raw:
         create_topic(raw, "t")
         raw.send(request_frame(fetch_request("t", max_wait_ms=60_000), FETCH_VERSION))

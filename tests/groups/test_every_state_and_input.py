@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.groups.classic.states import ClassicGroupState as State
 from wirekafka.machine import Ticket
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 WAITS = "waits"
 Outcome = ErrorCode | str

@@ -4,6 +4,7 @@ from typing import cast
 
 import pytest
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.groups import DeletedTopic, GroupConfig, OffsetCommit
 from wirekafka.groups.offsets import CommittedOffsets
 from wirekafka.protocol.apis.offset_commit import (
@@ -16,7 +17,6 @@ from wirekafka.protocol.codec import codec_for
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.stored.consumer_offsets import OffsetCommitValue
 from wirekafka.protocol.stored.consumer_protocol import ConsumerProtocolSubscription
-from wirekafka.testing.playbook import GroupPlaybook
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS

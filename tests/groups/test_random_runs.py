@@ -11,13 +11,13 @@ from typing import cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.groups import DeletedTopic, GroupConfig, GroupShard, records
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.states import ClassicGroupState
 from wirekafka.groups.classic.volatile import SessionDeadline
 from wirekafka.machine import Ticket
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.testing.playbook import GroupPlaybook
 
 STEPS = ["join", "rejoin", "rejoin", "sync", "beat", "leave", "commit", "wait", "settle", "settle"]
 RARE = ["forget", "fail", "mend", "restart", "delete topic"]

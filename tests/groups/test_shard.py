@@ -1,10 +1,11 @@
 """Tests of groups/shard.py; what it decides is tested with the rules and in the stories."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.groups import GroupConfig, GroupMetadata, GroupRecord, GroupShard, OffsetCommit
 from wirekafka.machine import Machine, Ticket
 from wirekafka.protocol.apis.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.testing.playbook import GroupPlaybook
+from wirekafka.protocol.stored.consumer_offsets import OffsetCommitValue
 
 
 def test_shard_is_a_machine() -> None:
@@ -130,3 +131,39 @@ def test_expiry_that_cannot_be_written_is_tried_again() -> None:
 
     assert play.fetch() == -1
     assert play.state() == "Dead"
+
+
+def test_what_is_stored_has_wall_time_and_what_falls_due_has_not() -> None:
+    """A machine that slept: deadlines know nothing of it, but a restart judges offsets by the wall."""
+    play = GroupPlaybook()
+    play.at(1000)
+    play.shard.wall_lead_ms = 5_000_000
+    play.commit(offset=3)
+    stored = play.shard.durable.offsets.get("g", "t", 0)
+
+    assert stored is not None
+    assert stored.commit_timestamp == 5_001_000
+    assert play.shard.wake_at_ms() == play.config.offsets_retention_check_interval_ms
+
+
+def test_expiry_is_decided_apart_from_what_answers_somebody() -> None:
+    """Expired offsets may be many, and must not fail a join that fell due with them."""
+    config = GroupConfig(
+        group_initial_rebalance_delay_ms=600_000,
+        offsets_retention_check_interval_ms=600_000,
+        offsets_retention_ms=1,
+    )
+    play = GroupPlaybook(config)
+    other = OffsetCommit("other", "t", 0, OffsetCommitValue(offset=1, metadata="", commit_timestamp=0))
+    play.shard.apply(other)
+    play.join("a", rebalance_ms=700_000)
+    play.now_ms = 600_000
+
+    decisions = []
+    while (due_ms := play.shard.wake_at_ms()) is not None and due_ms <= 600_000:
+        decisions.append(play.shard.on_time(600_000))
+        play.run(decisions[-1])
+
+    assert [bool(d.replies) for d in decisions if d.records or d.replies].count(True) == 1
+    assert not any(d.replies and any(isinstance(r, OffsetCommit) for r in d.records) for d in decisions)
+    assert any(isinstance(r, OffsetCommit) for d in decisions for r in d.records)

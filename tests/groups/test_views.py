@@ -1,8 +1,8 @@
 """Tests of groups/views.py."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 ONE_ID, OTHER_ID = bytes([1]) * 16, bytes([2]) * 16
 

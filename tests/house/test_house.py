@@ -39,7 +39,6 @@ TESTED_TOGETHER = {
 WITHOUT_TEST_FILE = {
     "__main__.py": "one line, run by tests/cli/test_main.py",
     "machine.py": "types and a protocol, without behaviour of their own",
-    "testing/playbook.py": "what the stories of tests/groups run on",
 }
 CATCHES_ALL = {
     "server/dispatch.py": "answers the client whatever happened, and logs it",

@@ -49,3 +49,13 @@ def test_a_library_s_user_gets_the_lines_without_a_handler_of_ours(caplog: pytes
         get_logger("server").info("seen")
 
     assert [record.name for record in caplog.records] == ["wirekafka.server"]
+
+
+def test_a_message_stays_on_its_line_whatever_a_peer_put_into_it(capfd: pytest.CaptureFixture[str]) -> None:
+    """A topic name with a line break would else forge a line; what is printable stays as it is."""
+    log_to_stderr()
+    get_logger("server").info("closed: topic %s", "a\n2026-01-01 ERROR forged\x1b[2Jé")
+
+    err = capfd.readouterr().err
+    assert err.endswith("closed: topic a\\n2026-01-01 ERROR forged\\x1b[2Jé\n")
+    assert err.count("\n") == 1

@@ -267,9 +267,14 @@ def test_hundreds_of_bad_connections_disturb_no_good_client_and_leave_nothing_be
             attacker.cut()
             assert fetched == [sent[-1]]
         everything = values_in(fetch(raw, "t"))
+        for _ in range(100):  # each turn goes through the broker's loop, which closes what was cut
+            if open_descriptors() <= descriptors:
+                break
+            fetch(raw, "t")
         left = (open_descriptors(), threading.active_count())
 
     assert len(attacks) >= 200
     assert codes == {0}
     assert everything == sent
-    assert left == (descriptors, threads)
+    assert left[0] <= descriptors
+    assert left[1] <= threads

@@ -236,7 +236,7 @@ async def test_requests_sent_before_the_stop_are_answered_and_then_the_connectio
         await create(stream, "t")
         await stream.send_all(
             request_frame(VERSIONS, 3, correlation_id=1)
-            + request_frame(fetch_request("t", max_wait_ms=2000), FETCH_VERSION, correlation_id=2)
+            + request_frame(fetch_request("t", max_wait_ms=1000), FETCH_VERSION, correlation_id=2)
             + request_frame(VERSIONS, 3, correlation_id=3)
         )
         first = await receive_frame(stream)
@@ -244,7 +244,7 @@ async def test_requests_sent_before_the_stop_are_answered_and_then_the_connectio
         await trio.testing.wait_all_tasks_blocked()
         with pytest.raises(OSError, match="all attempts to connect"):
             await connect(serving)
-        mock_clock.jump(2.0)
+        mock_clock.jump(1.0)
         rest = await read_to_end(stream)
         await stream.aclose()
 
@@ -255,7 +255,7 @@ async def test_requests_sent_before_the_stop_are_answered_and_then_the_connectio
 async def test_a_poll_of_a_minute_is_cut_when_the_time_to_drain_is_over(
     tmp_path: Path, mock_clock: trio.testing.MockClock
 ) -> None:
-    """A stop takes three seconds at most, whatever clients wait for."""
+    """A stop takes two seconds at most, whatever clients wait for."""
     ended = trio.Event()
 
     async def wait_for_end(stream: trio.SocketStream) -> None:
@@ -277,7 +277,7 @@ async def test_a_poll_of_a_minute_is_cut_when_the_time_to_drain_is_over(
         at_first = ended.is_set()
         mock_clock.jump(1.1)
 
-    assert DRAIN_SECONDS == 3.0
+    assert DRAIN_SECONDS == 2.0
     assert not at_first
     assert ended.is_set()
 

@@ -348,6 +348,20 @@ def test_open_transactions_are_remembered(store: Store, clean: bool) -> None:
     assert log.last_stable_offset == log.log_end_offset == 4
 
 
+def test_producers_of_old_timestamps_are_remembered_over_a_kill(store: Store) -> None:
+    """CreateTime may be long past (a backfill); what a snapshot kept expires, what is replayed does not."""
+    later_ms = NOW_MS + 25 * 3600 * 1000
+    log = store.open(now_ms=later_ms)
+    send(log, 0)
+    send(log, 1)
+    store.kill()
+
+    log = store.open(now_ms=later_ms)
+    batch = simple_batch(1, base_sequence=1, **HEADER)
+
+    assert log.append(batch, leader_epoch=0, now_ms=later_ms).duplicate
+
+
 def test_idle_producers_are_not_loaded(store: Store) -> None:
     """Those that expired while the broker was down."""
     send(store.open(), 5)

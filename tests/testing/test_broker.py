@@ -31,9 +31,19 @@ from wirekafka.testing import broker as testing_broker
 from wirekafka.testing import running_broker
 
 
-def threads_and_descriptors() -> tuple[int, int]:
-    gc.collect()
-    return threading.active_count(), len(os.listdir("/proc/self/fd"))
+class Before:
+    """The threads and open files of this process at one moment; other tests' own may end after it."""
+
+    def __init__(self) -> None:
+        gc.collect()
+        self._threads = set(threading.enumerate())
+        self._descriptors = len(os.listdir("/proc/self/fd"))
+
+    def assert_nothing_new(self) -> None:
+        gc.collect()
+
+        assert set(threading.enumerate()) <= self._threads
+        assert len(os.listdir("/proc/self/fd")) <= self._descriptors
 
 
 def has_topic(raw: RawClient, name: str) -> bool:
@@ -94,7 +104,7 @@ def test_it_leaves_no_thread_no_descriptor_and_no_file(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with running_broker():
         pass
-    before = threads_and_descriptors()
+    before = Before()
     for _ in range(3):
         with running_broker() as broker, RawClient(broker.bootstrap) as raw:
             create_topic(raw, "t", partitions=3)
@@ -102,7 +112,7 @@ def test_it_leaves_no_thread_no_descriptor_and_no_file(
             assert broker.data_dir.parent == tmp_path
             assert any(broker.data_dir.iterdir())
 
-    assert threads_and_descriptors() == before
+    before.assert_nothing_new()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -133,7 +143,7 @@ def test_a_taken_port_is_raised_where_the_broker_was_started() -> None:
     """An OSError as of a bind of one's own; nothing is left running."""
     with running_broker():  # what is made once and kept, is
         pass
-    before = threads_and_descriptors()
+    before = Before()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listeners = f"PLAINTEXT://127.0.0.1:{taken.getsockname()[1]}"
         with (
@@ -142,19 +152,19 @@ def test_a_taken_port_is_raised_where_the_broker_was_started() -> None:
         ):
             raise AssertionError("it has started")
 
-    assert threads_and_descriptors() == before
+    before.assert_nothing_new()
 
 
 def test_a_bad_setting_is_raised_before_anything_is_started() -> None:
     """ConfigError, as on the command line."""
-    before = threads_and_descriptors()
+    before = Before()
     with (
         pytest.raises(ConfigError, match=r"Did you mean num\.partitions"),
         running_broker(settings={"num.partition": "1"}),
     ):
         raise AssertionError("it has started")
 
-    assert threads_and_descriptors() == before
+    before.assert_nothing_new()
 
 
 def test_a_folder_in_use_is_raised_where_the_broker_was_started(tmp_path: Path) -> None:

@@ -19,17 +19,17 @@ from wirekafka.broker.cluster import METADATA_PARTITION, METADATA_TOPIC_ID, Clus
 from wirekafka.broker.config import BrokerConfig
 from wirekafka.broker.coordination import Coordination
 from wirekafka.broker.fetch_sessions import FetchSessions
+from wirekafka.broker.housekeeping import checkpoint_at_intervals, report_notices
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import Partitions
 from wirekafka.broker.producer_ids import ProducerIds
-from wirekafka.metadata import MetadataImage, MetadataMachine
-from wirekafka.observability import get_logger
+from wirekafka.metadata import ConfigError, MetadataImage, MetadataMachine
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import LogConfig, LogDirectory
 
-logger = get_logger("broker")
-
 _METADATA_LEADER_EPOCH = 1
+_METADATA_LOG = LogConfig(max_message_bytes=8 * 1024 * 1024)
+"""As Kafka's metadata log, a batch of which may be that large."""
 _LARGEST_SESSION_ID = 2**31 - 1
 
 
@@ -54,7 +54,7 @@ class Broker:
         )
         self.coordination = Coordination(config.settings, self.clock, self.alarms)
         log = directory.open_log(
-            METADATA_PARTITION, METADATA_TOPIC_ID, LogConfig(), now_ms=self.clock.wall_ms()
+            METADATA_PARTITION, METADATA_TOPIC_ID, _METADATA_LOG, now_ms=self.clock.wall_ms()
         )
         self.cluster = Cluster(
             machine,
@@ -89,17 +89,30 @@ class Broker:
 async def open_broker(config: BrokerConfig) -> AsyncIterator[Broker]:
     """Open the data folder and all it holds; close it in order, whatever ends the block.
 
-    Raises DataDirectoryInUse when another broker has the folder.
+    Raises DataDirectoryInUse when another broker has the folder, ConfigError when it is another node's.
     """
     directory = LogDirectory.open(config.data_dir, node_id=config.node_id)
     try:
+        _check_node_id(config, directory)
         broker = Broker(config, directory)
         broker.cluster.load()
-        for notice in directory.notices:
-            logger.warning("%s", notice)
+        report_notices(directory)
+        interval_ms = config.settings.get_int("log.flush.offset.checkpoint.interval.ms")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(broker.alarms.run)
+            nursery.start_soon(checkpoint_at_intervals, directory, interval_ms)
             yield broker
             nursery.cancel_scope.cancel()
     finally:
         directory.close(clean=True)
+        report_notices(directory)
+
+
+def _check_node_id(config: BrokerConfig, directory: LogDirectory) -> None:
+    """Every partition in the folder is led by the node that made it: another would lead none."""
+    if config.node_id != directory.node_id:
+        raise ConfigError(
+            "node.id",
+            f"node.id={config.node_id}: the data folder is that of node {directory.node_id}. "
+            f"Give --set node.id={directory.node_id}, or another --data-dir.",
+        )

@@ -27,6 +27,7 @@ from wirekafka.metadata import (
     ProducerIdBlock,
 )
 from wirekafka.metadata.image import TOPIC_RESOURCE
+from wirekafka.observability import get_logger
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from wirekafka.protocol.apis.create_topics import (
     CreatableTopicResult,
@@ -35,8 +36,10 @@ from wirekafka.protocol.apis.create_topics import (
 )
 from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from wirekafka.protocol.apis.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
-from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError, MalformedMessage
 from wirekafka.protocol.stored.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord
+
+logger = get_logger("broker")
 
 METADATA_PARTITION = TopicPartition(METADATA_TOPIC, 0)
 METADATA_TOPIC_ID = TopicId(bytes(15) + b"\x01")
@@ -134,11 +137,10 @@ class Cluster:
 
     def _take_up_groups(self, index: int) -> None:
         try:
-            partition = self._partitions.find(OFFSETS_TOPIC, index)
-        except KafkaError:
-            self._coordination.leave_out_shard(index)  # its log is offline, and has said so
-        else:
-            self._coordination.open_shard(index, partition)
+            self._coordination.open_shard(index, self._partitions.find(OFFSETS_TOPIC, index))
+        except (KafkaError, MalformedMessage) as error:
+            logger.error("the groups of %s-%d cannot be served: %s", OFFSETS_TOPIC, index, error)
+            self._coordination.leave_out_shard(index)
 
 
 def _new_topic_id() -> TopicId:

@@ -57,6 +57,11 @@ def _data_dir(settings: Settings) -> Path:
 def _listeners(settings: Settings) -> tuple[ListenerConfig, ...]:
     bound = _parse(settings, "listeners")
     advertised = _parse(settings, "advertised.listeners")
+    for name, (host, _) in advertised.items():
+        if not host:
+            raise ConfigError(
+                "advertised.listeners", f"advertised.listeners names no host for {name}: clients need one."
+            )
     unknown = advertised.keys() - bound.keys()
     if unknown:
         raise ConfigError(
@@ -79,5 +84,17 @@ def _parse(settings: Settings, setting: str) -> dict[str, tuple[str, int]]:
             raise ConfigError(setting, f"{setting} names {name} twice; each listener has a name of its own.")
         if name == "CONTROLLER":
             continue  # Kafka's own server.properties has one; there is no quorum to listen for here
+        _check_protocol(settings, setting, name)
         found[name] = (match["host"].strip("[]"), int(match["port"]))
     return found
+
+
+def _check_protocol(settings: Settings, setting: str, name: str) -> None:
+    """Refuse a listener that is meant to be encrypted or authenticated: nothing here is, yet."""
+    pairs = settings.get_str("listener.security.protocol.map").split(",")
+    mapped = dict(pair.strip().split(":", 1) for pair in pairs if ":" in pair)
+    protocol = mapped.get(name, "PLAINTEXT")
+    if protocol != "PLAINTEXT":
+        raise ConfigError(
+            setting, f"{setting} has {name}, which is {protocol}: wirekafka serves PLAINTEXT only, as yet."
+        )

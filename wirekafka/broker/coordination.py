@@ -44,6 +44,7 @@ class Coordination:
     def open_shard(self, index: int, partition: Partition) -> None:
         """Load a partition of `__consumer_offsets` and take up the groups it holds."""
         shard = GroupShard(index, self._config)
+        self._tell_the_time(shard)
         journal = Journal(shard, records, partition, clock=self._clock, alarms=self._alarms)
         count = journal.load()
         shard.loaded(self._clock.now_ms())
@@ -69,6 +70,7 @@ class Coordination:
     def tell(self, group_id: str, hear: Callable[[GroupShard, int], T]) -> T:
         """Let the group's shard hear what needs no record and no waiting, such as a heartbeat."""
         shard, journal = self._find(group_id)
+        self._tell_the_time(shard)
         answer = hear(shard, self._clock.now_ms())
         journal.set_alarm()
         return answer
@@ -82,12 +84,16 @@ class Coordination:
         coordinator, which makes it.
         """
         shard, journal = self._find(group_id)
+        self._tell_the_time(shard)
         return await journal.ask(lambda ticket, now_ms: decide(shard, ticket, now_ms), shard.forget)
 
     def topic_deleted(self, name: str, topic_id: bytes) -> None:
         """Drop what groups have committed for a topic that is no more."""
         for shard, journal in self._open():
             journal.carry_out(shard.delete_offsets_of_topics([DeletedTopic(name, topic_id)]))
+
+    def _tell_the_time(self, shard: GroupShard) -> None:
+        shard.wall_lead_ms = self._clock.wall_ms() - self._clock.now_ms()
 
     def _open(self) -> list[tuple[GroupShard, GroupJournal]]:
         return [entry for entry in self._shards.values() if entry is not None]

@@ -19,7 +19,7 @@ from wirekafka.broker.clock import Clock
 from wirekafka.broker.partition import Partition
 from wirekafka.machine import Decision, KeyValue, Machine, Records, Reply, Ticket
 from wirekafka.observability import get_logger
-from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError, MalformedMessage
 from wirekafka.protocol.records import Record, build_batch, decode_records
 from wirekafka.storage import Origin
 
@@ -101,12 +101,16 @@ class Journal(Generic[R]):
 
     def carry_out(self, decision: Decision[R]) -> None:
         """Append, apply, reply; set the alarm for what comes next."""
-        now_ms = self._clock.now_ms()
-        try:
-            self._record(decision, now_ms)
-        except KafkaError as error:
-            logger.error("%s takes no records: %s", self._partition.topic_partition, error)
-            decision = self.machine.on_append_failed(decision, error, now_ms)
+        while decision.records:
+            piece = self._first_piece(decision)
+            try:
+                self._append(piece)
+            except KafkaError as error:
+                logger.error("%s takes no records: %s", self._partition.topic_partition, error)
+                decision = self.machine.on_append_failed(decision, error, self._clock.now_ms())
+                break
+            self._apply(piece)
+            decision = Decision(decision.records[len(piece) :], decision.replies)
         for reply in decision.replies:
             self._release(reply)
         self.set_alarm()
@@ -122,27 +126,35 @@ class Journal(Generic[R]):
             self._release(Reply(ticket, KafkaError(ErrorCode.NOT_COORDINATOR)))
 
     def _wake(self, now_ms: int) -> None:
-        self.carry_out(self.machine.on_time(now_ms))
+        while (due_ms := self.machine.wake_at_ms()) is not None and due_ms <= now_ms:
+            self.carry_out(self.machine.on_time(now_ms))
 
-    def _record(self, decision: Decision[R], now_ms: int) -> None:
-        """Append and apply the decision's records.
+    def _first_piece(self, decision: Decision[R]) -> list[R]:
+        """The records that are appended next, as one batch.
 
         What answers somebody is one batch, all or nothing; what answers nobody (expiry, a deleted
         topic) may be long, and is cut into batches that each stand for themselves.
         """
-        step = len(decision.records) if decision.replies else _RECORDS_A_BATCH
-        for start in range(0, len(decision.records), step or 1):
-            piece = decision.records[start : start + step]
-            self._append(piece, now_ms)
-            for record in piece:
-                self.machine.apply(record)
-                if self._applied is not None:
-                    self._applied(record)
+        return decision.records if decision.replies else decision.records[:_RECORDS_A_BATCH]
 
-    def _append(self, records: list[R], now_ms: int) -> None:
-        items = [_as_record(self._records.encode(record, now_ms)) for record in records]
-        batch = build_batch(items, timestamp_ms=now_ms, leader_epoch=self._partition.leader_epoch)
-        self._partition.append(batch, now_ms=now_ms, origin=Origin.COORDINATOR)
+    def _append(self, records: list[R]) -> None:
+        """Write one batch. Raises what `Partition.append` does, UNKNOWN_SERVER_ERROR for a value that
+        has no byte form."""
+        wall_ms = self._clock.wall_ms()
+        try:
+            items = [_as_record(self._records.encode(record, wall_ms)) for record in records]
+        except MalformedMessage as error:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_SERVER_ERROR, f"A record cannot be written: {error}."
+            ) from error
+        batch = build_batch(items, timestamp_ms=wall_ms, leader_epoch=self._partition.leader_epoch)
+        self._partition.append(batch, now_ms=wall_ms, origin=Origin.COORDINATOR)
+
+    def _apply(self, records: list[R]) -> None:
+        for record in records:
+            self.machine.apply(record)
+            if self._applied is not None:
+                self._applied(record)
 
     def _release(self, reply: Reply) -> None:
         waiter = self._waiters.get(reply.ticket)

@@ -46,7 +46,10 @@ class Partitions:
         found = self._by_topic.get(topic, {}).get(partition)
         if isinstance(found, Partition):
             return found
-        raise found or KafkaError(
+        if found is not None:
+            # A fresh one each time: an exception keeps the frames of every raise alive.
+            raise KafkaError(found.code, found.message)
+        raise KafkaError(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {partition} of topic '{topic}'."
         )
 

@@ -15,6 +15,7 @@ import trio
 from wirekafka.broker import BrokerConfig
 from wirekafka.metadata import ConfigError, Settings
 from wirekafka.observability import log_to_stderr
+from wirekafka.protocol.error_codes import KafkaError, MalformedMessage
 from wirekafka.server import Serving, sole_error
 from wirekafka.server import serve as serve_broker
 from wirekafka.storage import DataDirectoryInUse
@@ -96,6 +97,8 @@ def serve(
         _run(config)
     except (ConfigError, DataDirectoryInUse) as error:
         raise click.ClickException(str(error)) from None
+    except (KafkaError, MalformedMessage) as error:
+        raise click.ClickException(f"The data folder cannot be used: {error}") from None
     except OSError as error:
         raise click.ClickException(_explain(error)) from None
 

@@ -1,6 +1,6 @@
 """The settings of consumer groups, with Kafka's defaults.
 
-Made by `broker.config` from Kafka's property names; read by every file of this room.
+Made by `broker.coordination` from Kafka's property names; read by every file of this room.
 
 Source: Kafka's GroupCoordinatorConfig.
 """

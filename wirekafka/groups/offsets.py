@@ -90,7 +90,7 @@ def commit(
                 OffsetCommitResponsePartition(partition_index=one.partition_index, error_code=code)
             )
             if code is ErrorCode.NONE:
-                turn.decision.records.append(_record(turn.now_ms, request, topic, one))
+                turn.decision.records.append(_record(turn.wall_ms, request, topic, one))
     return response
 
 
@@ -138,7 +138,7 @@ def _member_refusal(request: OffsetCommitRequest, group: ClassicGroup) -> ErrorC
 
 
 def _record(
-    now_ms: int,
+    wall_ms: int,
     request: OffsetCommitRequest,
     topic: OffsetCommitRequestTopic,
     one: OffsetCommitRequestPartition,
@@ -148,8 +148,8 @@ def _record(
         offset=one.committed_offset,
         leader_epoch=one.committed_leader_epoch,
         metadata=one.committed_metadata or "",
-        commit_timestamp=now_ms,
-        expire_timestamp=-1 if keeps_forever else now_ms + request.retention_time_ms,
+        commit_timestamp=wall_ms,
+        expire_timestamp=-1 if keeps_forever else wall_ms + request.retention_time_ms,
         topic_id=topic.topic_id,
     )
     return OffsetCommit(request.group_id, topic.name, one.partition_index, value)
@@ -189,5 +189,5 @@ def expired(turn: Turn, offsets: CommittedOffsets, group: ClassicGroup) -> Itera
 
 def _is_over(turn: Turn, value: OffsetCommitValue, start_ms: int) -> bool:
     if value.expire_timestamp != -1:
-        return turn.now_ms >= value.expire_timestamp
-    return turn.now_ms - start_ms >= turn.config.offsets_retention_ms
+        return turn.wall_ms >= value.expire_timestamp
+    return turn.wall_ms - start_ms >= turn.config.offsets_retention_ms

@@ -62,6 +62,9 @@ class GroupShard:
         self.config = config
         self.durable = Durable()
         self.volatile = Volatile()
+        self.wall_lead_ms = 0
+        """How far the wall clock is ahead of `now_ms`, as who asks last found it: what is stored has wall
+        time, what falls due does not."""
 
     # --- requests ---
 
@@ -205,10 +208,19 @@ class GroupShard:
         return self.volatile.deadlines.next_due_ms()
 
     def on_time(self, now_ms: int) -> Decision[GroupRecord]:
-        """Decide all that fell due, in the order in which it did."""
+        """Decide what fell due, in the order in which it did.
+
+        What has expired is decided by itself, since it may be much; what is due behind it waits for the
+        next call, for which `wake_at_ms` asks at once.
+        """
         turn = self._turn(now_ms)
         while (deadline := self.volatile.deadlines.pop_due(now_ms)) is not None:
+            if isinstance(deadline, RetentionDeadline) and turn.decision.replies:
+                self.volatile.deadlines.schedule(deadline, now_ms)
+                break
             self._on_deadline(turn, deadline)
+            if isinstance(deadline, RetentionDeadline):
+                break
         return turn.decision
 
     def _on_deadline(self, turn: Turn, deadline: Deadline) -> None:
@@ -251,4 +263,4 @@ class GroupShard:
         return turn.decision
 
     def _turn(self, now_ms: int) -> Turn:
-        return Turn(self.config, self.volatile, now_ms)
+        return Turn(self.config, self.volatile, now_ms, now_ms + self.wall_lead_ms)

@@ -9,6 +9,7 @@ Called by `server.listener`; calls `protocol.connection` for bytes and `server.d
 Source: Kafka's Processor and RequestChannel (one request in flight a connection).
 """
 
+import errno
 from collections.abc import Sequence, Sized
 
 from wirekafka.handlers import ClientConnection, CloseConnection
@@ -39,7 +40,10 @@ async def serve_connection(
     except (MalformedMessage, CloseConnection) as error:
         logger.info("closed %s: %s", client.peer, error)
     except OSError as error:
-        logger.debug("lost %s: %s", client.peer, error)
+        if error.errno == errno.EIO:  # of the file that was being sent; a socket has no such error
+            logger.error("records could not be read for %s: %s", client.peer, error)
+        else:
+            logger.debug("lost %s: %s", client.peer, error)
     finally:
         transport.close()
 

@@ -85,6 +85,7 @@ class Listener:
         """Make the socket ready, and say who is at its other end."""
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         host = _plain(address[0])
         return ClientConnection(
             broker=self._broker,

@@ -16,7 +16,7 @@ from wirekafka.server.listener import Listener
 
 logger = get_logger("server")
 
-DRAIN_SECONDS = 3.0
+DRAIN_SECONDS = 2.0
 """How long connections may take to finish what they have asked before they are cut."""
 
 

@@ -10,6 +10,7 @@ Source: sendfile(2), and the use the 2011 Kafka paper makes of it.
 """
 
 import contextlib
+import errno
 import os
 import socket
 from collections.abc import Iterator, Sequence, Sized
@@ -101,7 +102,9 @@ class SocketTransport:
                 await trio.lowlevel.wait_writable(self._socket)
                 continue
             if sent == 0:
-                raise OSError(f"a file ended {left} bytes before the records that were promised from it")
+                raise OSError(
+                    errno.EIO, f"a file ended {left} bytes before the records that were promised from it"
+                )
             position += sent
             left -= sent
 

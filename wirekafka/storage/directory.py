@@ -58,11 +58,11 @@ class LogDirectory:
         self._lock: OpenFile | None = lock
         self._logs: dict[TopicPartition, PartitionLog] = {}
         self.notices: list[str] = []
-        """What opening found amiss and put right, a sentence each; the broker logs and clears them."""
+        """What opening or closing found amiss, a sentence each; the broker logs and clears them."""
         self.was_clean = self._take_clean_marker()
         properties = checkpoints.decode_meta_properties(self._read(META_PROPERTIES) or b"")
         self.node_id = int(properties.get("node.id", properties.get("broker.id", "-1")))
-        """The node id that the folder was made for; -1 before `adopt`."""
+        """The node that the folder was made for."""
         self.cluster_id = properties.get("cluster.id", "")
         self.directory_id: bytes = _uuid_or_none(properties.get("directory.id", ""))
         self._recovery_points = self._read_offsets(checkpoints.RECOVERY_POINTS)
@@ -253,6 +253,10 @@ class LogDirectory:
                 remove_folder_and_files(self._files, f"{self._path}/{name}")
 
     # --- checkpoints
+
+    def unflushed_logs(self) -> list[PartitionLog]:
+        """The open logs that hold more than the disk is known to have."""
+        return [log for log in self._logs.values() if log.recovery_point < log.log_end_offset]
 
     def checkpoint(self) -> None:
         """Write recovery points, start offsets and high watermarks. Raises KAFKA_STORAGE_ERROR."""

@@ -86,7 +86,7 @@ class PartitionLog:
         self._snapshot_offsets = recovered.snapshot_offsets
         self._folder_is_new = recovered.is_new_folder
         self._names_changed = recovered.is_new_folder
-        self._expire_producers_at_ms = 0
+        self._expire_producers_at_ms: int | None = None  # first looked at one interval after the first append
         self.failed = False
         """Set when bytes and disk may differ; appends and flushes are refused from then on."""
         self.closed = False
@@ -171,7 +171,9 @@ class PartitionLog:
         )
 
     def _expire_producers(self, now_ms: int) -> None:
-        if now_ms >= self._expire_producers_at_ms:
+        if self._expire_producers_at_ms is None:
+            self._expire_producers_at_ms = now_ms + _PRODUCER_EXPIRY_INTERVAL_MS
+        elif now_ms >= self._expire_producers_at_ms:
             self._expire_producers_at_ms = now_ms + _PRODUCER_EXPIRY_INTERVAL_MS
             self._producers.expire(now_ms, self.config.producer_id_expiration_ms)
 

@@ -238,13 +238,14 @@ def _rebuild_producers(
         loaded = decode_snapshot(read_file(recovery.files, recovery.path(f"{offset:020d}.snapshot")) or b"")
         if loaded is not None:
             producers.load(loaded)
+            # Not those of the replay: a record's time may be long past, and its producer still retrying.
+            producers.expire(recovery.now_ms, recovery.config.producer_id_expiration_ms)
             start = offset
             break
         recovery.notice(f"the producer snapshot at offset {offset} is damaged and removed")
         unlink_if_there(recovery.files, recovery.path(f"{offset:020d}.snapshot"))
         offsets.remove(offset)
     _replay(recovery.segments, producers, start)
-    producers.expire(recovery.now_ms, recovery.config.producer_id_expiration_ms)
     return producers, offsets
 
 

@@ -19,7 +19,7 @@ def attempt(rebalance_ms: int, *names: str) -> JoinAttempt:
         protocols=[JoinGroupRequestProtocol(name=n, metadata=n.encode()) for n in names],
     )
     facts = JoinFacts(Ticket(1), Client("c", "/h"), "uuid", True, True)
-    return JoinAttempt(Turn(GroupConfig(), Volatile(), 0), ClassicGroup("g"), request, facts)
+    return JoinAttempt(Turn(GroupConfig(), Volatile(), 0, 0), ClassicGroup("g"), request, facts)
 
 
 def test_member_id_is_made_of_instance_or_client_and_uuid() -> None:

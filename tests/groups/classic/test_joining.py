@@ -1,8 +1,8 @@
 """Tests of groups/classic/joining.py; what each state answers is in test_every_state_and_input."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.groups import GroupConfig, GroupMetadata, records
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def test_group_is_written_down_when_its_first_member_comes() -> None:

@@ -1,7 +1,7 @@
 """Tests of groups/classic/liveness.py; what each state answers is in test_every_state_and_input."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def test_heartbeat_moves_the_session_deadline() -> None:

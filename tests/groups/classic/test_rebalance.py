@@ -1,7 +1,7 @@
 """Tests of groups/classic/rebalance.py; the stories tell the rest."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def test_old_assignments_are_dropped_when_a_completing_group_rebalances() -> None:

@@ -2,12 +2,12 @@
 
 import pytest
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.groups.classic.responses import join_answer, join_error, sync_answer, sync_error
 from wirekafka.protocol.apis.join_group import JoinGroupResponse
 from wirekafka.protocol.apis.sync_group import SyncGroupResponse
 from wirekafka.protocol.codec import codec_for
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 @pytest.mark.parametrize("version", [7, 8, 9])

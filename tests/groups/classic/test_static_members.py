@@ -1,7 +1,7 @@
 """Tests of groups/classic/static_members.py; the stories of static members tell the rest."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def test_member_that_had_not_synced_is_not_awaited_under_its_old_id() -> None:

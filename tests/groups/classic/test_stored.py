@@ -1,9 +1,9 @@
 """Tests of groups/classic/stored.py."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.stored import new_group_value, restored, settle, stored_value
 from wirekafka.protocol.stored.consumer_offsets import GroupMetadataValue, MemberMetadata
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def value(*members: MemberMetadata) -> GroupMetadataValue:

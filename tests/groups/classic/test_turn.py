@@ -1,7 +1,7 @@
 """Tests of groups/classic/turn.py."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def test_second_join_of_a_member_takes_the_place_of_the_first() -> None:

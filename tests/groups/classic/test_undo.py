@@ -1,7 +1,7 @@
 """Tests of groups/classic/undo.py: what a group does when its record cannot be written."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.testing.playbook import GroupPlaybook
 
 BROKEN = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "The log is offline.")
 

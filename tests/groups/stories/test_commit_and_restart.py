@@ -1,7 +1,7 @@
 """Story: offsets are committed, the broker is killed, and everything is there again."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def test_offset_is_fetched_as_committed() -> None:

@@ -1,7 +1,7 @@
 """Story: the first rebalance of an empty group waits for members to find each other."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.groups import GroupConfig
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def test_one_member_waits_the_initial_delay() -> None:

@@ -1,7 +1,7 @@
 """Story: a member is given its id first, and joins with it, or does not (KIP-394)."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def test_member_joins_with_the_id_it_was_given() -> None:

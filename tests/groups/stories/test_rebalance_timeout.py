@@ -1,7 +1,7 @@
 """Story: a member that heartbeats but does not rejoin is dropped when the rebalance times out."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def test_absent_member_is_dropped_at_the_rebalance_timeout() -> None:

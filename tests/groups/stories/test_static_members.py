@@ -1,7 +1,7 @@
 """Story: static members come back after a restart without a rebalance (KIP-345)."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def test_static_follower_comes_back_to_its_assignment() -> None:

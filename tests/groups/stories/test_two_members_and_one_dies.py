@@ -1,7 +1,7 @@
 """Story: two members join, the leader assigns, one falls silent, the other goes on alone."""
 
+from tests.support.playbook import GroupPlaybook
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.testing.playbook import GroupPlaybook
 
 
 def test_two_members_share_a_generation_until_one_dies() -> None:

@@ -37,7 +37,7 @@ def join(turn: Turn, request: JoinGroupRequest, facts: JoinFacts) -> None:
     if request.member_id:
         turn.reply(facts.ticket, join_error(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id))
         return
-    group = ClassicGroup(request.group_id, state_since_ms=turn.now_ms)
+    group = ClassicGroup(request.group_id, state_since_ms=turn.wall_ms)
     turn.volatile.groups[request.group_id] = group
     value = new_group_value(group)
     _enter(JoinAttempt(turn, group, request, facts))

@@ -31,7 +31,7 @@ def prepare(turn: Turn, group: ClassicGroup) -> None:
     group.pending_sync.clear()
     turn.cancel(SyncDeadline(group.group_id))
     is_initial = group.is_empty
-    group.move_to(ClassicGroupState.PREPARING_REBALANCE, turn.now_ms)
+    group.move_to(ClassicGroupState.PREPARING_REBALANCE, turn.wall_ms)
     if is_initial:
         _start_initial_delay(turn, group)
     elif group.all_joined:
@@ -87,7 +87,7 @@ def complete(turn: Turn, group: ClassicGroup) -> None:
     if not group.elect_joined_leader() and group.members:
         turn.schedule(JoinDeadline(group.group_id), max(group.rebalance_timeout_ms, 1))
         return
-    group.start_generation(turn.now_ms)
+    group.start_generation(turn.wall_ms)
     if group.is_empty:
         turn.record_group(group, stored_value(group, {}))
     else:

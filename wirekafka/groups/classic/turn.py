@@ -26,6 +26,9 @@ class Turn:
     config: GroupConfig
     volatile: Volatile
     now_ms: int
+    """For deadlines: never jumps."""
+    wall_ms: int
+    """For what is stored, and judged after a restart."""
     decision: Decision[GroupRecord] = field(default_factory=Decision)
 
     def record_group(self, group: ClassicGroup, value: GroupMetadataValue) -> None:
