@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 DATA   ?= ./data
 ARGS   ?=
 
-.PHONY: run test check unit stories bench clean help
+.PHONY: run test check unit stories kafka compat bench clean help
 
 help:            ## Say what there is to make
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -29,6 +29,12 @@ unit: $(VENV)/tests  ## The unit tests alone
 
 stories: $(VENV)/tests  ## The stories alone; ARGS="--bootstrap HOST:PORT" runs them against any broker
 	$(BIN)/python -m pytest -q compat_tests $(ARGS)
+
+kafka: $(VENV)/tests  ## Run Apache Kafka 4.4 until Ctrl-C (needs Java 17 and Maven)
+	@exec $(BIN)/python -m compat_tests.apache_kafka $(ARGS)
+
+compat: $(VENV)/tests  ## Every story, every client, wirekafka and Apache Kafka: docs/compatibility.md
+	$(BIN)/python -m compat_tests.report $(ARGS)
 
 bench: $(VENV)/tests  ## The benches, each of which also runs alone
 	$(BIN)/python bench/codec.py

@@ -1,6 +1,6 @@
 """Options, the broker under test, and the fixtures that hand a story its client, topics and consumers.
 
-Read by pytest; calls `wirekafka.testing` unless --bootstrap names another broker.
+Read by pytest; calls `wirekafka.testing`, or `apache_kafka`, unless --bootstrap names another broker.
 Source: README.md beside this file.
 """
 
@@ -10,16 +10,24 @@ import re
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
 from compat_tests.advertised import CONSUMER_GROUP_HEARTBEAT, advertised_keys
-from compat_tests.broker import WIREKAFKA_COMMAND, RestartableBroker
-from compat_tests.clients import installed_clients
+from compat_tests.apache_kafka.jars import missing_tools
+from compat_tests.apache_kafka.node import kafka_node
+from compat_tests.broker import (
+    WIREKAFKA_COMMAND,
+    RestartableBroker,
+    broker_of_apache_kafka,
+    broker_of_command,
+)
+from compat_tests.clients import installed_clients, looked_for
 from compat_tests.clients.adapter import Capability, Client, Consumer, ConsumerSettings, MortalConsumer
 from compat_tests.stories.waiting import eventually, partitions_of
-from compat_tests.table import NOT_SUPPORTED, CompatibilityTable
+from compat_tests.table import NOT_OFFERED, NOT_SUPPORTED, Results
 
 OpenConsumer = Callable[..., Consumer]
 OpenMortalConsumer = Callable[..., MortalConsumer]
@@ -37,6 +45,7 @@ CLIENTS_WARNINGS = (
 REQUESTS = {Capability.SERVER_SIDE_ASSIGNOR: CONSUMER_GROUP_HEARTBEAT}
 """What a capability asks of the broker, where that is more than every broker has."""
 
+APACHE_KAFKA = "apache-kafka"
 BROKER_SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "500",
@@ -49,20 +58,40 @@ BROKER_SETTINGS = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("compat_tests")
-    group.addoption("--bootstrap", metavar="HOST:PORT", help="the broker to test; default: wirekafka")
+    group.addoption(
+        "--broker",
+        choices=("wirekafka", APACHE_KAFKA),
+        default="wirekafka",
+        help="the broker to start and test; Apache Kafka needs Java and Maven",
+    )
+    group.addoption("--bootstrap", metavar="HOST:PORT", help="a running broker to test instead")
     group.addoption("--serve-command", help="how to start a broker that can be restarted: {port}, {data}")
     group.addoption(
         "--session-timeout-ms", type=int, default=1000, help="the session time-out that stories wait for"
     )
     group.addoption("--compat-table", action="store_true", help="print the table of stories and clients")
+    group.addoption("--results", type=Path, metavar="FILE", help="keep what became of each story as JSON")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if _tests_apache_kafka(config) and (reason := missing_tools()) is not None:
+        raise pytest.UsageError(reason)
     config.addinivalue_line("markers", "needs(*capabilities): what a story asks of its client")
     for warning in CLIENTS_WARNINGS:
         config.addinivalue_line("filterwarnings", warning)
-    if config.getoption("--compat-table"):
-        config.pluginmanager.register(TablePlugin(CompatibilityTable()))
+    # Under xdist only the controller, which has no workerinput, sees every report.
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(ResultsPlugin(config))
+
+
+def _tests_apache_kafka(config: pytest.Config) -> bool:
+    return bool(config.getoption("--broker") == APACHE_KAFKA and config.getoption("--bootstrap") is None)
+
+
+def pytest_report_header() -> list[str]:
+    clients, left_out = looked_for()
+    told = ", ".join(client.name for client in clients)
+    return [f"clients: {told}", *(f"left out: {line}" for line in left_out)]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -100,34 +129,42 @@ def _missing(item: pytest.Item, client_class: type[Client]) -> str | None:
     return "; ".join(lacks) or None
 
 
-class TablePlugin:
-    """Gathers reports for the table; also under xdist, where only the controller sees them all."""
+class ResultsPlugin:
+    """Gathers what became of each story, and prints or keeps it where the options say so."""
 
-    def __init__(self, table: CompatibilityTable) -> None:
-        self._table = table
+    def __init__(self, config: pytest.Config) -> None:
+        self._prints: bool = config.getoption("--compat-table")
+        self._file: Path | None = config.getoption("--results")
+        self._results = Results()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         client = dict(report.user_properties).get("client")
         if client is not None:
-            self._table.add(report, str(client))
+            self._results.add(report, str(client))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        terminalreporter.section("stories and clients")
-        for line in self._table.lines():
-            terminalreporter.write_line(line)
+        if self._file is not None:
+            self._results.write(self._file)
+        if self._prints:
+            terminalreporter.section("stories and clients")
+            for line in self._results.lines():
+                terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")
 def bootstrap(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Give the address of the broker under test; start wirekafka if none was named."""
+    """Give the address of the broker under test, starting it if none was named."""
     named: str | None = request.config.getoption("--bootstrap")
     if named is not None:
         yield named
-        return
-    from wirekafka.testing import running_broker
+    elif _tests_apache_kafka(request.config):
+        with kafka_node(BROKER_SETTINGS) as node:
+            yield node.bootstrap
+    else:
+        from wirekafka.testing import running_broker
 
-    with running_broker(settings=BROKER_SETTINGS) as broker:
-        yield broker.bootstrap
+        with running_broker(settings=BROKER_SETTINGS) as broker:
+            yield broker.bootstrap
 
 
 @pytest.fixture(scope="session")
@@ -145,7 +182,8 @@ def _broker_offers(request: pytest.FixtureRequest) -> None:
     keys: frozenset[int] = request.getfixturevalue("broker_keys")
     for need in needed:
         if REQUESTS[need] not in keys:
-            pytest.skip(f"{NOT_SUPPORTED}the broker: {need.value} needs request {REQUESTS[need]}")
+            wanted = need.name.replace("_", " ").lower()
+            pytest.skip(f"{NOT_OFFERED}{wanted} needs request {REQUESTS[need]}")
 
 
 @pytest.fixture(scope="session")
@@ -156,7 +194,11 @@ def restartable_broker(
     command: str | None = request.config.getoption("--serve-command")
     if command is None and request.config.getoption("--bootstrap") is not None:
         pytest.skip("the broker named by --bootstrap cannot be restarted; give --serve-command")
-    broker = RestartableBroker(command or WIREKAFKA_COMMAND, tmp_path_factory.mktemp("restartable"))
+    folder = tmp_path_factory.mktemp("restartable")
+    if command is None and _tests_apache_kafka(request.config):
+        broker = broker_of_apache_kafka(folder, BROKER_SETTINGS)
+    else:
+        broker = broker_of_command(command or WIREKAFKA_COMMAND, folder)
     broker.start()
     yield broker
     broker.stop()

@@ -31,6 +31,7 @@ class Capability(Enum):
     LZ4 = "lz4"
     ZSTD = "zstd"
     RECORD_TIMESTAMP = "chosen record timestamps"
+    HEADER_ORDER = "order of headers with repeated names"
     SEEK = "seek"
     POSITION = "position"
     PAUSE = "pause and resume"

@@ -69,6 +69,7 @@ def test_key_and_value_come_back_as_sent(
     assert (received.key, received.value) == (record.key, record.value)
 
 
+@pytest.mark.needs(Capability.HEADER_ORDER)
 def test_headers_come_back_in_order(client: Client, topic: str, open_consumer: OpenConsumer) -> None:
     """Headers keep their order, repeated names and empty values (KIP-82)."""
     headers = (("trace", b"1"), ("kind", b""), ("trace", b"2"))

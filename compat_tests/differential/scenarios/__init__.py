@@ -1,0 +1,66 @@
+"""The script: scenarios by subject, in the order in which they run.
+
+A scenario asks one broker; `run` lets each scenario ask both. The order is part of the script: what
+one scenario leaves behind, the next ones find, on both brokers alike.
+Source: one subject a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from compat_tests.differential.scenarios.cluster import cluster
+from compat_tests.differential.scenarios.configs import configs
+from compat_tests.differential.scenarios.coordinators import coordinators
+from compat_tests.differential.scenarios.creating import creating
+from compat_tests.differential.scenarios.deleting import deleting
+from compat_tests.differential.scenarios.fetching import fetching
+from compat_tests.differential.scenarios.frames import frames
+from compat_tests.differential.scenarios.group_lists import group_lists
+from compat_tests.differential.scenarios.growing import growing
+from compat_tests.differential.scenarios.idempotence import idempotence
+from compat_tests.differential.scenarios.joining import joining
+from compat_tests.differential.scenarios.leader_epochs import leader_epochs
+from compat_tests.differential.scenarios.listing_offsets import listing_offsets
+from compat_tests.differential.scenarios.metadata import metadata
+from compat_tests.differential.scenarios.offset_commits import offset_commits
+from compat_tests.differential.scenarios.offset_fetches import offset_fetches
+from compat_tests.differential.scenarios.producer_ids import producer_ids
+from compat_tests.differential.scenarios.producing import producing
+from compat_tests.differential.scenarios.rebalancing import rebalancing
+from compat_tests.differential.scenarios.rewriting import rewriting
+from compat_tests.differential.scenarios.sessions import sessions
+from compat_tests.differential.scenarios.static_members import static_members
+from compat_tests.differential.scenarios.uncoordinated import uncoordinated
+from compat_tests.differential.scenarios.versions import versions
+from compat_tests.differential.side import Side
+
+SCENARIOS: dict[str, Callable[[Side], None]] = {
+    scenario.__name__: scenario
+    for scenario in (
+        versions,
+        frames,
+        cluster,
+        metadata,
+        creating,
+        deleting,
+        growing,
+        configs,
+        producing,
+        idempotence,
+        rewriting,
+        fetching,
+        sessions,
+        listing_offsets,
+        leader_epochs,
+        producer_ids,
+        uncoordinated,
+        coordinators,
+        joining,
+        rebalancing,
+        static_members,
+        offset_commits,
+        offset_fetches,
+        group_lists,
+    )
+}

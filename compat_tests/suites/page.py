@@ -1,0 +1,107 @@
+"""Keeps the latest outcomes of each suite and broker, and writes results/suites.md from them.
+
+Called by `__main__`. The kept files are fetched-like and ignored by git; the page is committed.
+Source: README.md beside this file.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from compat_tests.suites.definition import APACHE_KAFKA, CHECKOUTS, WIREKAFKA, Suite, suites
+from compat_tests.suites.lists import reason_for
+from compat_tests.suites.outcomes import EXCLUDED, FAILED, PASSED, SKIPPED, Outcome
+
+PAGE = Path(__file__).resolve().parents[1] / "results" / "suites.md"
+KEPT = CHECKOUTS / "outcomes"
+BROKERS = (WIREKAFKA, APACHE_KAFKA)
+TITLES = {WIREKAFKA: "wirekafka", APACHE_KAFKA: "Apache Kafka 4.4"}
+Kept = tuple[str, list[Outcome]]  # the day of the run, and what came of it
+
+
+def keep(suite: Suite, broker: str, outcomes: Iterable[Outcome]) -> None:
+    """Keep the outcomes of a run for the page, in place of those before."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    day = datetime.date.today().isoformat()
+    kept = {"day": day, "outcomes": [asdict(outcome) for outcome in outcomes]}
+    _file(suite, broker).write_text(json.dumps(kept, indent=1))
+
+
+def write_page() -> None:
+    """Write the page from what is kept."""
+    lines = ["## The clients' own suites", ""]
+    lines += ["Written by `python -m compat_tests.suites`; `compat_tests/suites/` holds the lists.", ""]
+    lines += ["| suite | version | broker | day | ran | passed | failed | skipped by the suite | excluded |"]
+    lines += ["|---|---|---|---|---|---|---|---|---|"]
+    all_kept = {(suite.name, broker): _read(suite, broker) for suite in suites() for broker in BROKERS}
+    lines += [_row(suite, broker, all_kept[suite.name, broker]) for suite in suites() for broker in BROKERS]
+    for suite in suites():
+        lines += _reasons(suite, {broker: all_kept[suite.name, broker] for broker in BROKERS})
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text("\n".join(lines) + "\n")
+
+
+def _file(suite: Suite, broker: str) -> Path:
+    return KEPT / f"{suite.name}-{broker}.json"
+
+
+def _read(suite: Suite, broker: str) -> Kept | None:
+    if not _file(suite, broker).exists():
+        return None
+    read = json.loads(_file(suite, broker).read_text())
+    return read["day"], [Outcome(**outcome) for outcome in read["outcomes"]]
+
+
+def _row(suite: Suite, broker: str, kept: Kept | None) -> str:
+    start = f"| {suite.name} | {suite.version} | {TITLES[broker]} |"
+    if kept is None:
+        return f"{start} not run here | | | | | |"
+    day, outcomes = kept
+    count = Counter(outcome.outcome for outcome in outcomes)
+    ran = count[PASSED] + count[FAILED]
+    return (
+        f"{start} {day} | {ran} | {count[PASSED]} | {count[FAILED]} | {count[SKIPPED]} | {count[EXCLUDED]} |"
+    )
+
+
+def _reasons(suite: Suite, kept: dict[str, Kept | None]) -> list[str]:
+    lines = ["", f"### {suite.name}", ""]
+    failed = {
+        outcome.test: {
+            broker: _cell(suite, broker, outcome.test, run) for broker, run in kept.items() if run is not None
+        }
+        for run in kept.values()
+        if run is not None
+        for outcome in run[1]
+        if outcome.outcome == FAILED
+    }
+    if failed:
+        lines += ["| failed | wirekafka | Apache Kafka 4.4 |", "|---|---|---|"]
+        lines += [
+            f"| `{test}` | {cells.get(WIREKAFKA, 'not run')} | {cells.get(APACHE_KAFKA, 'not run')} |"
+            for test, cells in sorted(failed.items())
+        ]
+    everywhere = suite.excluded[APACHE_KAFKA]
+    excluded = {
+        name: reason if name in everywhere else f"on wirekafka alone: {reason}"
+        for name, reason in suite.excluded[WIREKAFKA].items()
+    }
+    if excluded:
+        lines += ["", "| excluded | why |", "|---|---|"]
+        lines += [f"| `{name}` | {reason} |" for name, reason in excluded.items()]
+    return lines
+
+
+def _cell(suite: Suite, broker: str, test: str, run: Kept) -> str:
+    outcome = next((found for found in run[1] if found.test == test), None)
+    if outcome is None:
+        return "not run"
+    if outcome.outcome != FAILED:
+        return outcome.outcome
+    why = reason_for(suite.failing[broker], test) or f"**not listed:** {outcome.why}"
+    return f"failed: {why}".replace("|", "\\|")

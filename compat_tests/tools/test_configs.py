@@ -1,0 +1,88 @@
+"""Stories of kafka-configs and kafka-client-metrics.
+
+Source: ConfigCommand and ClientMetricsCommand of Apache Kafka 4.4.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from compat_tests.conftest import MakeTopic
+from compat_tests.tools.conftest import RunTool
+
+TOOL = "kafka-configs"
+pytestmark = pytest.mark.tool(TOOL)
+
+
+def test_topic_override_is_described(tool: RunTool, make_topic: MakeTopic) -> None:
+    """--describe --topic prints what the topic sets itself, and where it would come from otherwise."""
+    topic = make_topic(retention_ms="1000000")
+    described = tool(TOOL, "--describe", "--topic", topic)
+
+    assert (described.status, described.err) == (0, "")
+    assert described.lines[0] == f"Dynamic configs for topic {topic} are:"
+    assert "  retention.ms=1000000 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:" in described.out
+
+
+def test_topic_is_described_in_full(tool: RunTool, topic: str) -> None:
+    """--describe --topic --all prints the defaults of 4.4 too."""
+    described = tool(TOOL, "--describe", "--topic", topic, "--all")
+
+    assert (described.status, described.err) == (0, "")
+    assert (
+        _values(described.lines).items()
+        >= {
+            "cleanup.policy": "delete",
+            "compression.type": "producer",
+            "max.message.bytes": "1048588",
+            "message.timestamp.type": "CreateTime",
+            "retention.bytes": "-1",
+            "retention.ms": "604800000",
+            "segment.bytes": "1073741824",
+        }.items()
+    )
+
+
+def test_broker_is_described_in_full(tool: RunTool) -> None:
+    """--describe --broker --all prints settings with where each comes from."""
+    described = tool(TOOL, "--describe", "--broker", "1", "--all")
+    values = _values(described.lines)
+
+    assert (described.status, described.err) == (0, "")
+    assert values["node.id"] == "1"
+    assert values["log.retention.hours"] == "168"
+    assert values["message.max.bytes"] == "1048588"
+    assert "synonyms={STATIC_BROKER_CONFIG:listeners=PLAINTEXT://127.0.0.1:" in described.out
+
+
+@pytest.mark.asks("IncrementalAlterConfigs")
+def test_topic_config_is_altered(tool: RunTool, topic: str) -> None:
+    """--alter --add-config sets a topic's config, which --describe then prints."""
+    altered = tool(TOOL, "--alter", "--topic", topic, "--add-config", "retention.ms=1234567")
+    described = tool(TOOL, "--describe", "--topic", topic)
+
+    assert (altered.status, altered.lines) == (0, [f"Completed updating config for topic {topic}."])
+    assert "retention.ms=1234567" in described.out
+
+
+@pytest.mark.asks("DescribeClientQuotas")
+def test_no_quota_is_set(tool: RunTool) -> None:
+    """--describe --entity-type users finds no quota."""
+    described = tool(TOOL, "--describe", "--entity-type", "users")
+
+    assert (described.status, described.err, described.lines) == (0, "", [])
+
+
+@pytest.mark.tool("kafka-client-metrics")
+@pytest.mark.asks("ListConfigResources")
+def test_no_client_metrics_are_asked_for(tool: RunTool) -> None:
+    """--list finds no subscription."""
+    listed = tool("kafka-client-metrics", "--list")
+
+    assert (listed.status, listed.lines) == (0, [])
+
+
+def _values(lines: list[str]) -> dict[str, str]:
+    """Read lines of the form `NAME=VALUE sensitive=...`."""
+    told = [line.strip().partition(" sensitive=")[0].partition("=") for line in lines[1:]]
+    return {name: value for name, _, value in told}
