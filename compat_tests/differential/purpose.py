@@ -64,7 +64,7 @@ STRICT_LENGTHS = (
 NEGATIVE_LIMITS = "a negative limit is a limit of nothing, as 0 is; Kafka fails on it inside"
 TWICE = "what is asked twice is answered twice; Kafka's maps keep one of the two and drop the other unsaid"
 NO_LEVEL = "an isolation level that nobody has reads uncommitted; Kafka fails on it inside"
-UNDECODED = "records are not decoded on the way to the log; the batch's reader finds the fault (error 2)"
+UNDECODED = "records are not unpacked on the way to the log; whoever reads the batch finds the fault"
 AT_ONCE = "a partition that is not there is told of at once; Kafka waits as if records might come"
 CREATED_AT_ONCE = "an auto-created topic has its leader in the answer that creates it"
 

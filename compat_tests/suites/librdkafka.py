@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -69,8 +70,8 @@ def _make(command: tuple[str, ...], folder: Path) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    # Asked to end, the runner writes its report when the tests under way are over.
-    process.terminate()
+    # Interrupted, the runner still writes its report, of tests under way and not started.
+    process.send_signal(signal.SIGINT)
     try:
         process.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:

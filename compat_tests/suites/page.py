@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from compat_tests.suites.definition import APACHE_KAFKA, CHECKOUTS, WIREKAFKA, Suite, suites
-from compat_tests.suites.lists import reason_for
+from compat_tests.suites.lists import matches, reason_for
 from compat_tests.suites.outcomes import EXCLUDED, FAILED, PASSED, SKIPPED, Outcome
 
 PAGE = Path(__file__).resolve().parents[1] / "results" / "suites.md"
@@ -71,20 +71,14 @@ def _row(suite: Suite, broker: str, kept: Kept | None) -> str:
 
 def _reasons(suite: Suite, kept: dict[str, Kept | None]) -> list[str]:
     lines = ["", f"### {suite.name}", ""]
-    failed = {
-        outcome.test: {
-            broker: _cell(suite, broker, outcome.test, run) for broker, run in kept.items() if run is not None
-        }
-        for run in kept.values()
-        if run is not None
-        for outcome in run[1]
-        if outcome.outcome == FAILED
-    }
-    if failed:
+    runs = {broker: run[1] for broker, run in kept.items() if run is not None}
+    failed = {outcome.test for run in runs.values() for outcome in run if outcome.outcome == FAILED}
+    rows = sorted({_listed_name(suite, test) for test in failed})
+    if rows:
         lines += ["| failed | wirekafka | Apache Kafka 4.4 |", "|---|---|---|"]
+        cells = [[_cell(suite, broker, name, runs.get(broker, [])) for broker in BROKERS] for name in rows]
         lines += [
-            f"| `{test}` | {cells.get(WIREKAFKA, 'not run')} | {cells.get(APACHE_KAFKA, 'not run')} |"
-            for test, cells in sorted(failed.items())
+            f"| `{name}` | {ours} | {judges} |" for name, (ours, judges) in zip(rows, cells, strict=True)
         ]
     everywhere = suite.excluded[APACHE_KAFKA]
     excluded = {
@@ -97,11 +91,19 @@ def _reasons(suite: Suite, kept: dict[str, Kept | None]) -> list[str]:
     return lines
 
 
-def _cell(suite: Suite, broker: str, test: str, run: Kept) -> str:
-    outcome = next((found for found in run[1] if found.test == test), None)
-    if outcome is None:
+def _listed_name(suite: Suite, test: str) -> str:
+    listed = [name for broker in BROKERS for name in suite.failing[broker]]
+    return next((name for name in listed if matches(name, test)), test)
+
+
+def _cell(suite: Suite, broker: str, name: str, run: list[Outcome]) -> str:
+    found = [outcome for outcome in run if matches(name, outcome.test)]
+    failed = [outcome for outcome in found if outcome.outcome == FAILED]
+    if not found:
         return "not run"
-    if outcome.outcome != FAILED:
-        return outcome.outcome
-    why = reason_for(suite.failing[broker], test) or f"**not listed:** {outcome.why}"
-    return f"failed: {why}".replace("|", "\\|")
+    passed = sum(outcome.outcome == PASSED for outcome in found)
+    parts = [f"{passed} passed"] if passed else []
+    if failed:
+        why = reason_for(suite.failing[broker], failed[0].test) or f"**not listed:** {failed[0].why}"
+        parts.append(f"{len(failed)} failed: {why}")
+    return ", ".join(parts or [found[0].outcome]).replace("|", "\\|")

@@ -1,4 +1,4 @@
-"""`python -m compat_tests.tools`: run the stories against both brokers and write compat_tests/results/tools.md.
+"""`python -m compat_tests.tools`: run the stories against both brokers and write results/tools.md.
 
 Source: none.
 """

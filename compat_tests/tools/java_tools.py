@@ -1,4 +1,4 @@
-"""Run one of Kafka's tools as its shell script would: a JVM of its own, arguments, what it prints, its status.
+"""Run one of Kafka's tools as its shell script would: a JVM, arguments, what it prints, its status.
 
 Called by the stories; calls `apache_kafka.jars` for the class path.
 Source: the scripts in Kafka's bin folder, each of which names a class.

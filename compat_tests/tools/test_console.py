@@ -6,6 +6,7 @@ Source: ConsoleProducer and ConsoleConsumer of Apache Kafka 4.4.
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,6 @@ from compat_tests.tools.conftest import Fill, RunTool
 CONSUMER = "kafka-console-consumer"
 PRODUCER = "kafka-console-producer"
 OFFSETS_FORMATTER = "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
-GROUPS_FORMATTER = "org.apache.kafka.tools.consumer.GroupMetadataMessageFormatter"
 
 
 def _properties(option: str, **properties: str) -> list[str]:
@@ -119,35 +119,21 @@ def test_group_by_the_new_protocol(tool: RunTool, topic: str, group: str, fill: 
 
 
 @pytest.mark.tool(CONSUMER)
-@pytest.mark.parametrize(
-    ("formatter", "kind"),
-    [pytest.param(OFFSETS_FORMATTER, 1, id="offsets"), pytest.param(GROUPS_FORMATTER, 2, id="groups")],
-)
-def test_stored_group_is_printed(
-    tool: RunTool, administrator: Client, topic: str, group: str, formatter: str, kind: int
-) -> None:
-    """--formatter prints a group's commit, and its metadata, from __consumer_offsets."""
+def test_stored_commit_is_printed(tool: RunTool, administrator: Client, topic: str, group: str) -> None:
+    """--formatter prints a group's commit from __consumer_offsets."""
     administrator.produce(topic, [Record(b"one")], partition=0)
     consumer = administrator.consumer(ConsumerSettings(group=group))
     consumer.subscribe([topic])
     read(consumer, 1)
     consumer.commit({(topic, 0): 1})
     consumer.close()
-    consumed = tool(
-        CONSUMER,
-        *("--topic", "__consumer_offsets", "--from-beginning", "--timeout-ms", "1500"),
-        *("--formatter", formatter),
-    )
+    place = ["--topic", "__consumer_offsets", "--from-beginning", "--timeout-ms", "1500"]
+    consumed = tool(CONSUMER, *place, "--formatter", OFFSETS_FORMATTER)
     of_group = [entry for entry in _objects(consumed.out) if entry["key"]["data"]["group"] == group]
 
     assert consumed.status == 0
-    assert {entry["key"]["type"] for entry in of_group} == {kind}
-    if kind == 1:
-        assert of_group[-1]["key"]["data"] == {"group": group, "topic": topic, "partition": 0}
-        assert of_group[-1]["value"]["data"]["offset"] == 1
-    else:
-        assert of_group[-1]["value"]["data"]["protocolType"] == "consumer"
-        assert of_group[-1]["value"]["data"]["members"] == []
+    assert of_group[-1]["key"]["data"] == {"group": group, "topic": topic, "partition": 0}
+    assert of_group[-1]["value"]["data"]["offset"] == 1
 
 
 def _records(lines: list[str]) -> list[str]:
@@ -155,10 +141,11 @@ def _records(lines: list[str]) -> list[str]:
     return [line for line in lines if not line.startswith("The consumer rebalance protocol")]
 
 
-def _objects(text: str) -> list[dict[str, dict[str, dict[str, object]]]]:
+# Any: the shape of what is printed is what the story checks.
+def _objects(text: str) -> list[dict[str, Any]]:
     """Read JSON objects that stand one after the other without anything between."""
     decoder = json.JSONDecoder()
-    objects = []
+    objects: list[dict[str, Any]] = []
     place = text.find('{"key"')
     while 0 <= place < len(text) and text[place] == "{":
         entry, place = decoder.raw_decode(text, place)

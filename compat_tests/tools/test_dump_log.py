@@ -36,10 +36,16 @@ class Stored:
     folder: Path
     record_count: int
     codecs: frozenset[str]
+    stopped: bool
 
     def files(self, partition: str, suffix: str) -> list[Path]:
         """Give the files of a partition with that suffix, by offset."""
         return sorted((self.folder / partition).glob(f"*{suffix}"))
+
+    def indexes(self, partition: str) -> list[Path]:
+        """Give the finished indexes; under a broker that runs, the last ones are open and padded."""
+        end = None if self.stopped else -1
+        return [file for suffix in (".index", ".timeindex") for file in self.files(partition, suffix)[:end]]
 
     def consumer_offsets(self) -> list[Path]:
         """Give the segments of the offsets topic that hold anything."""
@@ -51,17 +57,17 @@ class Stored:
 def stored(broker: BrokerUnderTest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stored]:
     """Give a data folder with several segments of a topic, and a group's commit."""
     if broker.name == APACHE_KAFKA:
-        yield _filled(broker.bootstrap, broker.log_dir)
+        yield _filled(broker.bootstrap, broker.log_dir, stopped=False)
         return
     from wirekafka.testing import running_broker
 
     folder = tmp_path_factory.mktemp("stopped")
     with running_broker(data_dir=folder) as stopping:
-        filled = _filled(stopping.bootstrap, folder)
+        filled = _filled(stopping.bootstrap, folder, stopped=True)
     yield filled
 
 
-def _filled(bootstrap: str, folder: Path) -> Stored:
+def _filled(bootstrap: str, folder: Path, *, stopped: bool) -> Stored:
     client = next(
         client for client in installed_clients() if Capability.TOPIC_ADMIN not in client.not_supported
     )(bootstrap)
@@ -80,7 +86,7 @@ def _filled(bootstrap: str, folder: Path) -> Stored:
         count += len(client.produce(TOPIC, large, partition=0, idempotent=True))
     _commit(client)
     client.close()
-    return Stored(folder, count, frozenset(codecs))
+    return Stored(folder, count, frozenset(codecs), stopped)
 
 
 def _commit(client: Client) -> None:
@@ -121,17 +127,17 @@ def test_segments_are_dumped_with_their_records(stored: Stored) -> None:
     assert "invalid bytes at the end" not in dumped.out
 
 
-@pytest.mark.parametrize("options", [[], ["--index-sanity-check"], ["--verify-index-only"]], ids=" ".join)
+@pytest.mark.parametrize("options", [[], ["--index-sanity-check"]], ids=["entries", "sanity"])
 def test_indexes_agree_with_their_segments(stored: Stored, options: list[str]) -> None:
     """.index and .timeindex: no mismatch is found, and the sanity check passes."""
-    indexes = stored.files(f"{TOPIC}-0", ".index")[:-1] + stored.files(f"{TOPIC}-0", ".timeindex")[:-1]
+    indexes = stored.indexes(f"{TOPIC}-0")
     dumped = _dump(indexes, *options)
 
     assert (dumped.status, dumped.err) == (0, "")
     assert len(indexes) >= 4
-    if options == ["--index-sanity-check"]:
+    if options:
         assert dumped.out.count(" passed sanity check.") == len(indexes)
-    elif not options:
+    else:
         assert re.search(r"^offset: [1-9]\d* position: [1-9]\d*$", dumped.out, re.MULTILINE)
         assert re.search(r"^timestamp: [1-9]\d{12} offset: \d+$", dumped.out, re.MULTILINE)
 

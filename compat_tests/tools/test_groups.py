@@ -64,14 +64,6 @@ def test_groups_are_listed_with_their_state(tool: RunTool, idle_group: str) -> N
     assert [idle_group, "Empty"] in listed.rows()
 
 
-def test_groups_are_listed_by_state(tool: RunTool, member: Consumer, group: str) -> None:
-    """--list --state stable prints the group that has a member and leaves out the one that has none."""
-    listed = tool(TOOL, "--list", "--state", "stable")
-
-    assert [group, "Stable"] in listed.rows()
-    assert {row[1] for row in listed.rows()[1:]} == {"Stable"}
-
-
 def test_lag_is_described(tool: RunTool, idle_group: str, topic: str) -> None:
     """--describe prints the committed offset, the end and the lag."""
     described = tool(TOOL, "--describe", "--group", idle_group)
@@ -111,7 +103,6 @@ def test_unknown_group_is_refused(tool: RunTool, group: str) -> None:
 @pytest.mark.parametrize(
     ("how", "offset"),
     [
-        pytest.param(["--to-earliest"], "0", id="to-earliest"),
         pytest.param(["--shift-by", "-1"], "1", id="shift-by"),
         pytest.param(["--to-datetime", "2099-01-01T00:00:00.000"], "5", id="to-datetime"),
     ],
