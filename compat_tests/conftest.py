@@ -88,12 +88,6 @@ def _tests_apache_kafka(config: pytest.Config) -> bool:
     return bool(config.getoption("--broker") == APACHE_KAFKA and config.getoption("--bootstrap") is None)
 
 
-def pytest_report_header() -> list[str]:
-    clients, left_out = looked_for()
-    told = ", ".join(client.name for client in clients)
-    return [f"clients: {told}", *(f"left out: {line}" for line in left_out)]
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "client_class" in metafunc.fixturenames:
         clients = installed_clients()
@@ -145,6 +139,9 @@ class ResultsPlugin:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self._file is not None:
             self._results.write(self._file)
+        if self._results.clients():
+            for line in looked_for()[1]:
+                terminalreporter.write_line(f"left out: {line}")
         if self._prints:
             terminalreporter.section("stories and clients")
             for line in self._results.lines():

@@ -122,7 +122,8 @@ def _stories(runs: Sequence[Run], clients: Sequence[str]) -> Iterator[str]:
     yield "## Stories"
     yield ""
     if len(runs) > 1:
-        yield f"Where the brokers differ: {' / '.join(TITLES[run.broker] for run in runs)}."
+        order = " / ".join(TITLES[run.broker] for run in runs)
+        yield f"Where the brokers differ: {order}, and ? for a client that was not run against one of them."
         yield ""
     stories: dict[str, list[str]] = defaultdict(list)
     for subject, story in dict.fromkeys(pair for run in runs for pair in run.results.stories()):
@@ -139,7 +140,7 @@ def _stories(runs: Sequence[Run], clients: Sequence[str]) -> Iterator[str]:
 
 def _cell(runs: Sequence[Run], client: str, story: str) -> str:
     cells = [cell_of(run.results.counts(client, story)) for run in runs]
-    return cells[0] if len(set(cells)) == 1 else " / ".join(cell or "·" for cell in cells)
+    return cells[0] if len(set(cells)) == 1 else " / ".join(cell or "?" for cell in cells)
 
 
 def _reasons(runs: Sequence[Run]) -> Iterator[str]:

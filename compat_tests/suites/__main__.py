@@ -56,7 +56,8 @@ def _run_one(suite: Suite, broker: str, checkout: Path, keep_folder: Path | None
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix=f"suite-{suite.name}-") as temporary:
         folder = Path(temporary) if keep_folder is None else keep_folder / f"{suite.name}-{broker}"
-        folder.mkdir(parents=True, exist_ok=True)
+        if keep_folder is not None:
+            _make_new(folder)
         with running(broker, suite.broker) as bootstrap:
             outcomes = RUNNERS[suite.kind](suite, broker, checkout, bootstrap, folder)
     passed = sum(outcome.outcome == PASSED for outcome in outcomes)
@@ -65,6 +66,13 @@ def _run_one(suite: Suite, broker: str, checkout: Path, keep_folder: Path | None
     )
     keep(suite, broker, outcomes)
     return complaints(suite, broker, outcomes)
+
+
+def _make_new(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise click.ClickException(f"{folder} is there already, from a run before") from None
 
 
 main()

@@ -1,6 +1,6 @@
 """Keeps the latest outcomes of each suite and broker, and writes results/suites.md from them.
 
-Called by `__main__`. The kept files are fetched-like and ignored by git; the page is committed.
+Called by `__main__`. What is kept lies beside the checkouts, ignored by git; the page is committed.
 Source: README.md beside this file.
 """
 

@@ -7,7 +7,7 @@ Source: the scripts in Kafka's bin folder, each of which names a class.
 from __future__ import annotations
 
 import subprocess
-import time
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -101,23 +101,23 @@ def started(tool: str, arguments: Sequence[str]) -> Iterator[Callable[[str], str
         stdin=subprocess.DEVNULL,
         text=True,
     )
+    deadline = threading.Timer(TOOL_SECONDS, process.kill)
+    deadline.start()
     try:
         yield lambda text: _line_with(process, text)
     finally:
+        deadline.cancel()
         process.kill()
         process.communicate()
 
 
 def _line_with(process: subprocess.Popen[str], text: str) -> str:
     assert process.stdout is not None
-    deadline = time.monotonic() + TOOL_SECONDS
     seen: list[str] = []
     for line in process.stdout:
         if text in line:
             return line.rstrip()
         seen.append(line)
-        if time.monotonic() > deadline:
-            break
     raise AssertionError(f"{text!r} was not printed, but: {''.join(seen)[-2000:]}")
 
 

@@ -23,11 +23,9 @@ KEYS = {
     "DescribeProducers": 61,
     "ListTransactions": 66,
     "ConsumerGroupHeartbeat": 68,
-    "ConsumerGroupDescribe": 69,
     "ListConfigResources": 74,
     "DescribeTopicPartitions": 75,
     "ShareGroupHeartbeat": 76,
     "ShareGroupDescribe": 77,
     "ShareFetch": 78,
-    "StreamsGroupDescribe": 89,
 }

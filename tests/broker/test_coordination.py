@@ -35,6 +35,7 @@ async def commit(broker: Broker, group_id: str, topic: str, offset: int) -> int:
             ticket=ticket,
             now_ms=now_ms,
             group_id_not_found_known=True,
+            by_topic_id=False,
             partition_exists=broker.partitions.exists,
         )
 
@@ -46,7 +47,7 @@ async def commit(broker: Broker, group_id: str, topic: str, offset: int) -> int:
 def committed(broker: Broker, group_id: str) -> dict[str, int]:
     """What a group has committed for partition 0 of each topic."""
     asked = OffsetFetchRequestGroup(group_id=group_id, topics=None)
-    answer = broker.coordination.look(group_id).fetch_offsets(asked)
+    answer = broker.coordination.look(group_id).fetch_offsets(asked, by_topic_id=False)
     return {topic.name: topic.partitions[0].committed_offset for topic in answer.topics}
 
 

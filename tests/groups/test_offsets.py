@@ -125,6 +125,7 @@ def test_each_partition_has_its_own_code() -> None:
         ticket=ticket,
         now_ms=7,
         group_id_not_found_known=True,
+        by_topic_id=True,
         partition_exists=lambda topic, partition: topic == "t",
     )
     play.run(decision)

@@ -81,7 +81,7 @@ def test_topic_id_without_a_name_is_unknown() -> None:
     """The handler found no topic of that id."""
     play = GroupPlaybook()
     asked = OffsetFetchRequestTopics(topic_id=ONE_ID, partition_indexes=[4])
-    answer = play.shard.fetch_offsets(OffsetFetchRequestGroup(group_id="g", topics=[asked]))
+    answer = play.shard.fetch_offsets(OffsetFetchRequestGroup(group_id="g", topics=[asked]), by_topic_id=True)
 
     partition = answer.topics[0].partitions[0]
     assert (partition.partition_index, partition.error_code) == (4, ErrorCode.UNKNOWN_TOPIC_ID)
@@ -93,8 +93,8 @@ def test_all_topics_come_with_the_ids_they_were_committed_with() -> None:
     play = GroupPlaybook()
     play.commit(topic="a", topic_id=ONE_ID)
     play.commit(topic="b")
-    answer = play.shard.fetch_offsets(OffsetFetchRequestGroup(group_id="g", topics=None))
-    none = play.shard.fetch_offsets(OffsetFetchRequestGroup(group_id="none", topics=None))
+    answer = play.shard.fetch_offsets(OffsetFetchRequestGroup(group_id="g", topics=None), by_topic_id=False)
+    none = play.shard.fetch_offsets(OffsetFetchRequestGroup(group_id="none", topics=None), by_topic_id=False)
 
     assert [(topic.name, topic.topic_id) for topic in answer.topics] == [("a", ONE_ID), ("b", bytes(16))]
     assert (none.topics, none.error_code) == ([], ErrorCode.NONE)

@@ -55,8 +55,8 @@ def wrong_headers() -> Iterator[tuple[str, bytes]]:
     for key in (-1, 9999, 32767):
         yield f"key {key}", framed(header(key, 0))
     for api in APIS.values():
-        yield f"{api.name} v-1", framed(header(api.key, -1))
         if api is not API_VERSIONS:
+            yield f"{api.name} v-1", framed(header(api.key, -1))
             yield f"{api.name} too new", framed(header(api.key, api.versions.newest + 1))
     yield "no header", framed(b"\0\0")
 

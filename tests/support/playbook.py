@@ -221,6 +221,7 @@ class GroupPlaybook(Playbook[GroupRecord]):
             ticket=ticket,
             now_ms=self.now_ms,
             group_id_not_found_known=group_id_not_found_known,
+            by_topic_id=False,
             partition_exists=lambda topic, partition: exists,
         )
         self.run(decision)
@@ -230,12 +231,12 @@ class GroupPlaybook(Playbook[GroupRecord]):
         """Give the offset that the group has committed for partition 0 of a topic, or -1."""
         asked = OffsetFetchRequestTopics(name=topic, topic_id=topic_id, partition_indexes=[0])
         request = OffsetFetchRequestGroup(group_id=self.group_id, topics=[asked])
-        return self.shard.fetch_offsets(request).topics[0].partitions[0].committed_offset
+        return self.shard.fetch_offsets(request, by_topic_id=False).topics[0].partitions[0].committed_offset
 
     def fetch_all(self) -> dict[str, int]:
         """Give all that the group has committed for partitions 0, by topic."""
         request = OffsetFetchRequestGroup(group_id=self.group_id, topics=None)
-        topics = self.shard.fetch_offsets(request).topics
+        topics = self.shard.fetch_offsets(request, by_topic_id=False).topics
         return {topic.name: topic.partitions[0].committed_offset for topic in topics}
 
     def state(self) -> str:

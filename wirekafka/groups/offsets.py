@@ -62,7 +62,12 @@ class CommittedOffsets:
 
 
 def commit(
-    turn: Turn, request: OffsetCommitRequest, *, group_id_not_found_known: bool, exists: PartitionExists
+    turn: Turn,
+    request: OffsetCommitRequest,
+    *,
+    group_id_not_found_known: bool,
+    by_topic_id: bool,
+    exists: PartitionExists,
 ) -> OffsetCommitResponse:
     """Decide the records of an OffsetCommit, and say which partitions will have been stored.
 
@@ -70,7 +75,9 @@ def commit(
     exist UNKNOWN_TOPIC_OR_PARTITION, whatever the group has to say to the rest.
     """
     codes = {
-        (topic.name, topic.topic_id, one.partition_index): _partition_refusal(turn, topic, one, exists)
+        (topic.name, topic.topic_id, one.partition_index): ErrorCode.UNKNOWN_TOPIC_ID
+        if by_topic_id and not topic.name
+        else _partition_refusal(turn, topic, one, exists)
         for topic in request.topics
         for one in topic.partitions
     }
@@ -97,8 +104,6 @@ def commit(
 def _partition_refusal(
     turn: Turn, topic: OffsetCommitRequestTopic, one: OffsetCommitRequestPartition, exists: PartitionExists
 ) -> ErrorCode:
-    if not topic.name and topic.topic_id != NO_TOPIC_ID:
-        return ErrorCode.UNKNOWN_TOPIC_ID
     if not exists(topic.name, one.partition_index):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     # Kafka counts UTF-16 units here, whatever the setting's name says.

@@ -115,27 +115,35 @@ class GroupShard:
         ticket: Ticket,
         now_ms: int,
         group_id_not_found_known: bool,
+        by_topic_id: bool,
         partition_exists: PartitionExists,
     ) -> Decision[GroupRecord]:
         """Serve an OffsetCommit whose topics have their names filled in, and their ids if known.
 
-        A topic that has an id and no name is answered with UNKNOWN_TOPIC_ID.
+        Where topics go by id, one without a name is answered with UNKNOWN_TOPIC_ID.
         """
         turn = self._turn(now_ms)
         response = offsets.commit(
-            turn, request, group_id_not_found_known=group_id_not_found_known, exists=partition_exists
+            turn,
+            request,
+            group_id_not_found_known=group_id_not_found_known,
+            by_topic_id=by_topic_id,
+            exists=partition_exists,
         )
         turn.reply(ticket, response)
         return turn.decision
 
-    def fetch_offsets(self, request: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
+    def fetch_offsets(
+        self, request: OffsetFetchRequestGroup, *, by_topic_id: bool
+    ) -> OffsetFetchResponseGroup:
         """Give the committed offsets of one group.
 
-        Topics have their names filled in; one that has an id and no name is UNKNOWN_TOPIC_ID.
+        Topics have their names filled in; where they go by id, one without is UNKNOWN_TOPIC_ID.
         When all topics are asked for, a topic's id is given as it was committed, or is zero.
         """
         exists = request.group_id in self.volatile.groups
-        return views.fetched(request, self.durable.offsets.of_group(request.group_id) if exists else {})
+        stored = self.durable.offsets.of_group(request.group_id) if exists else {}
+        return views.fetched(request, stored, by_topic_id=by_topic_id)
 
     def describe(self, group_id: str, *, group_id_not_found_known: bool) -> DescribedGroup:
         """Describe one group; who may do what to it is left to the caller."""

@@ -30,12 +30,19 @@ NO_OFFSET = -1
 TopicOffsets = Mapping[str, Mapping[int, OffsetCommitValue]]
 
 
-def fetched(request: OffsetFetchRequestGroup, stored: TopicOffsets) -> OffsetFetchResponseGroup:
+def fetched(
+    request: OffsetFetchRequestGroup, stored: TopicOffsets, *, by_topic_id: bool
+) -> OffsetFetchResponseGroup:
     """Give the offsets asked for, -1 where there is none; null topics ask for all there are."""
     if request.topics is None:
         topics = [_all_of_topic(topic, partitions) for topic, partitions in stored.items()]
     else:
-        topics = [_asked_of_topic(topic, stored.get(topic.name, {})) for topic in request.topics]
+        topics = [
+            _unknown_topic(topic)
+            if by_topic_id and not topic.name
+            else _asked_of_topic(topic, stored.get(topic.name, {}))
+            for topic in request.topics
+        ]
     return OffsetFetchResponseGroup(group_id=request.group_id, topics=topics)
 
 
@@ -46,16 +53,18 @@ def _all_of_topic(topic: str, partitions: Mapping[int, OffsetCommitValue]) -> Of
     return OffsetFetchResponseTopics(name=topic, topic_id=topic_id, partitions=found)
 
 
+def _unknown_topic(asked: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
+    found = [_partition(index, None, ErrorCode.UNKNOWN_TOPIC_ID) for index in asked.partition_indexes]
+    return OffsetFetchResponseTopics(name=asked.name, topic_id=asked.topic_id, partitions=found)
+
+
 def _asked_of_topic(
     asked: OffsetFetchRequestTopics, partitions: Mapping[int, OffsetCommitValue]
 ) -> OffsetFetchResponseTopics:
-    if not asked.name and asked.topic_id != NO_TOPIC_ID:
-        found = [_partition(index, None, ErrorCode.UNKNOWN_TOPIC_ID) for index in asked.partition_indexes]
-    else:
-        found = [
-            _partition(index, _of_same_topic(partitions.get(index), asked.topic_id))
-            for index in asked.partition_indexes
-        ]
+    found = [
+        _partition(index, _of_same_topic(partitions.get(index), asked.topic_id))
+        for index in asked.partition_indexes
+    ]
     return OffsetFetchResponseTopics(name=asked.name, topic_id=asked.topic_id, partitions=found)
 
 

@@ -26,14 +26,30 @@ _MANY_LEAVE_SINCE = 3
 
 
 def _refuse_join(request: JoinGroupRequest, error: KafkaError) -> JoinGroupResponse:
+    return _join_refusal(request, error, protocol_name="")
+
+
+def _join_refusal(
+    request: JoinGroupRequest, error: KafkaError, *, protocol_name: str | None
+) -> JoinGroupResponse:
     return JoinGroupResponse(
-        error_code=error.code, protocol_name="", leader="", member_id=request.member_id, members=[]
+        error_code=error.code, protocol_name=protocol_name, leader="", member_id=request.member_id, members=[]
     )
 
 
 @handles(JOIN_GROUP, refusal=_refuse_join, may_wait=True)
 async def join_group(request: JoinGroupRequest, context: RequestContext) -> JoinGroupResponse:
-    reply = await context.broker.coordination.ask(
+    try:
+        response = cast(JoinGroupResponse, await _ask_to_join(request, context))
+    except KafkaError as error:
+        response = _join_refusal(request, error, protocol_name=None)
+    if response.protocol_name is None and context.version < _PROTOCOL_NAME_NULL_SINCE:
+        response.protocol_name = ""
+    return response
+
+
+async def _ask_to_join(request: JoinGroupRequest, context: RequestContext) -> object:
+    return await context.broker.coordination.ask(
         request.group_id,
         lambda shard, ticket, now_ms: shard.join(
             request,
@@ -45,10 +61,6 @@ async def join_group(request: JoinGroupRequest, context: RequestContext) -> Join
             skip_assignment_known=context.version >= _SKIP_ASSIGNMENT_SINCE,
         ),
     )
-    response = cast(JoinGroupResponse, reply)
-    if response.protocol_name is None and context.version < _PROTOCOL_NAME_NULL_SINCE:
-        response.protocol_name = ""
-    return response
 
 
 def _refuse_sync(request: SyncGroupRequest, error: KafkaError) -> SyncGroupResponse:

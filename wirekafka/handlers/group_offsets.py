@@ -71,6 +71,7 @@ async def offset_commit(request: OffsetCommitRequest, context: RequestContext) -
             ticket=ticket,
             now_ms=now_ms,
             group_id_not_found_known=context.version >= _UNKNOWN_GROUP_SINCE,
+            by_topic_id=context.version >= _TOPIC_IDS_SINCE,
             partition_exists=context.broker.partitions.exists,
         ),
     )
@@ -111,7 +112,7 @@ def _fetch_group(group: OffsetFetchRequestGroup, context: RequestContext) -> Off
         for topic in group.topics or ():
             topic.name = _name_of(topic.topic_id, context)
     try:
-        answer = context.broker.coordination.look(group.group_id).fetch_offsets(group)
+        answer = context.broker.coordination.look(group.group_id).fetch_offsets(group, by_topic_id=by_id)
     except KafkaError as error:
         return OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error.code)
     if by_id and group.topics is None:

@@ -32,6 +32,7 @@ from wirekafka.protocol.apis.offset_for_leader_epoch import (
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 _READ_COMMITTED = 1
+_ANY_EPOCH = -1
 _LATEST, _EARLIEST, _MAX_TIMESTAMP = -1, -2, -3
 _EARLIEST_LOCAL, _LATEST_TIERED, _EARLIEST_PENDING_UPLOAD = -4, -5, -6
 _SINCE = {
@@ -101,7 +102,7 @@ def _list_one(
             f"Timestamp {wanted.timestamp} has no meaning in ListOffsets v{context.version}.",
         )
     partition: Partition = context.broker.partitions.find(topic, wanted.partition_index)
-    partition.check_leader_epoch(wanted.current_leader_epoch)
+    _check_leader_epoch(partition, wanted.current_leader_epoch)
     match wanted.timestamp:
         case t if t == _LATEST:
             return partition.latest_offset(committed_only=committed_only)
@@ -113,6 +114,13 @@ def _list_one(
             return partition.offset_of_max_timestamp(committed_only=committed_only)
         case timestamp_ms:
             return partition.offset_for_timestamp(timestamp_ms, committed_only=committed_only)
+
+
+def _check_leader_epoch(partition: Partition, leader_epoch: int) -> None:
+    """As fetches do, but that -1 alone means any epoch: other negative ones are old."""
+    if leader_epoch < _ANY_EPOCH:
+        raise KafkaError(ErrorCode.FENCED_LEADER_EPOCH, f"There never was a leader epoch {leader_epoch}.")
+    partition.check_leader_epoch(leader_epoch)
 
 
 def _not_listed(index: int, error: KafkaError) -> ListOffsetsPartitionResponse:
@@ -153,7 +161,7 @@ async def offset_for_leader_epoch(
 def _end_of_epoch(topic: str, wanted: OffsetForLeaderPartition, context: RequestContext) -> EpochEndOffset:
     try:
         partition = context.broker.partitions.find(topic, wanted.partition)
-        partition.check_leader_epoch(wanted.current_leader_epoch)
+        _check_leader_epoch(partition, wanted.current_leader_epoch)
         epoch, end_offset = partition.end_offset_for_epoch(wanted.leader_epoch)
     except KafkaError as error:
         return EpochEndOffset(error_code=error.code, partition=wanted.partition)

@@ -27,6 +27,13 @@ from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
 
 _NO_OFFSET = -1
 _ACKS = (-1, 0, 1)
+_TOLD_WITH_START = (
+    ErrorCode.INVALID_RECORD,
+    ErrorCode.INVALID_TIMESTAMP,
+    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    ErrorCode.INVALID_PRODUCER_EPOCH,
+    ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+)
 _ZSTD_SINCE = 7
 _TOPIC_IDS_SINCE = 13
 _ADMIN_CLIENT_ID = "__admin_client"
@@ -99,7 +106,7 @@ def _produce_to_partition(
             zstd_allowed=context.version >= _ZSTD_SINCE,
         )
     except KafkaError as error:
-        return _refused(data.index, error)
+        return _refused(data.index, error, _start_told_with(error, topic, data.index, context))
     return PartitionProduceResponse(
         index=data.index,
         error_code=ErrorCode.NONE,
@@ -118,12 +125,20 @@ def _check_may_write(topic: str, acks: int, context: RequestContext) -> None:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{topic}' is the broker's own.")
 
 
-def _refused(index: int, error: KafkaError) -> PartitionProduceResponse:
+def _start_told_with(error: KafkaError, topic: str, index: int, context: RequestContext) -> int:
+    """The partition's start offset, which Kafka tells along with what it finds wrong in the records."""
+    if error.code in _TOLD_WITH_START:
+        return context.broker.partitions.find(topic, index).log.log_start_offset
+    return _NO_OFFSET
+
+
+def _refused(index: int, error: KafkaError, log_start_offset: int = _NO_OFFSET) -> PartitionProduceResponse:
     faults = error.record_errors if isinstance(error, InvalidRecords) else []
     return PartitionProduceResponse(
         index=index,
         error_code=error.code,
         base_offset=_NO_OFFSET,
+        log_start_offset=log_start_offset,
         record_errors=[
             BatchIndexAndErrorMessage(batch_index=batch_index, batch_index_error_message=message)
             for batch_index, message in faults

@@ -67,7 +67,7 @@ def parse_request(frame: memoryview) -> ReceivedRequest:
     if api is None:
         raise MalformedMessage(f"request key {key} (version {version}) is not known here")
     if version not in api.versions:
-        if api is not API_VERSIONS or version < 0:
+        if api is not API_VERSIONS:
             raise MalformedMessage(f"{api.name} v{version} is not served (v{_spoken(api)} are)")
         header, _ = codec_for(RequestHeader, 1).parse_from(frame, 0)
         return ReceivedRequest(api, version, header.correlation_id, header.client_id, None)

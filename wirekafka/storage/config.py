@@ -12,6 +12,7 @@ from typing import Any
 LOG_APPEND_TIME = "LogAppendTime"
 CREATE_TIME = "CreateTime"
 _LONGEST_MS = (1 << 63) - 1
+COMPACT = "compact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,14 @@ class LogConfig:
     message_timestamp_type: str = CREATE_TIME
     message_timestamp_before_max_ms: int = _LONGEST_MS
     message_timestamp_after_max_ms: int = 3600 * 1000
+    cleanup_policy: tuple[str, ...] = ("delete",)
     producer_id_expiration_ms: int = 24 * 3600 * 1000
+
+    @property
+    def looks_into_records(self) -> bool:
+        """Whether a produced batch has to be decoded: for the keys that compaction needs, or for the age of
+        each record, which the header does not tell."""
+        return COMPACT in self.cleanup_policy or self.message_timestamp_before_max_ms != _LONGEST_MS
 
     @classmethod
     def from_topic_configs(cls, values: Mapping[str, Any]) -> "LogConfig":

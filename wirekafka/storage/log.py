@@ -131,7 +131,7 @@ class PartitionLog:
             raise self._storage_error("takes no appends since an earlier write or flush failed")
         config = self.config
         batch = validate(records, self.topic_partition, config, origin=origin, now_ms=now_ms)
-        if batch.producer_id != _NO_PRODUCER_ID:
+        if batch.producer_id > _NO_PRODUCER_ID:
             self._expire_producers(now_ms)
             repeated = self._producers.check(batch, from_client=origin is Origin.CLIENT)
             if repeated is not None:
@@ -142,7 +142,7 @@ class PartitionLog:
         self.log_end_offset = last_offset + 1
         if leader_epoch != self._epochs.latest:
             self._epochs.assign(leader_epoch, base_offset)
-        if batch.producer_id != _NO_PRODUCER_ID:
+        if batch.producer_id > _NO_PRODUCER_ID:
             self._producers.update(batch)
         stamped = config.message_timestamp_type == LOG_APPEND_TIME
         append_time_ms = now_ms if stamped else _NO_LOG_APPEND_TIME
@@ -257,10 +257,9 @@ class PartitionLog:
         return None
 
     def offset_of_max_timestamp(self) -> TimestampOffset | None:
-        """The first record with the largest timestamp of all; None when no record has one."""
+        """The first record with the largest timestamp of all, which may be -1; None in an empty log."""
         try:
-            newest = max(self._segments.all(), key=_max_timestamp)
-            return first_with_largest(newest) if newest.max_timestamp >= 0 else None
+            return first_with_largest(max(self._segments.all(), key=_max_timestamp))
         except OSError as error:
             raise self._storage_error("could not be read", error) from error
 

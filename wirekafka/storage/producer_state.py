@@ -130,11 +130,13 @@ class ProducerState:
             return None
         last_sequence = producer.last_sequence
         # Without batches of this epoch the next is 0: -1 + 1.
-        if first == (last_sequence + 1) & _SEQUENCE_MASK or producer.epoch == NO_EPOCH:
+        if first == (last_sequence + 1) & _SEQUENCE_MASK:
             return None
         for appended in producer.batches:
             if appended.has_sequences(first, batch.last_sequence):
                 return appended
+        if producer.epoch == NO_EPOCH:
+            return None
         raise self._refusal(
             ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
             batch,
@@ -177,7 +179,7 @@ class ProducerState:
 
     def replay(self, batch: RecordBatch) -> None:
         """Remember a batch that is in the log: what was let in then is not judged again."""
-        if batch.producer_id != NO_PRODUCER_ID:
+        if batch.producer_id > NO_PRODUCER_ID:
             self.update(batch)
 
     def _end_transaction(self, batch: RecordBatch, marker: EndTxnMarker) -> None:

@@ -266,7 +266,7 @@ def _replay(segments: list[Segment], producers: ProducerState, start: int) -> No
         if found is None:
             continue
         for position, header in segment.headers(found[0]):
-            if header.producer_id == NO_PRODUCER_ID or header.base_offset < start:
+            if header.producer_id <= NO_PRODUCER_ID or header.base_offset < start:
                 continue
             # Of a control batch the record is needed as well, which says how the transaction ended.
             whole = segment.batch_at(position, header.size_in_bytes) if header.is_control else header

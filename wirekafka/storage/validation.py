@@ -14,7 +14,7 @@ from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
 from wirekafka.protocol.records import Codec, RecordBatch, decode_records
 from wirekafka.protocol.records.batch import HEADER_BYTES, LENGTH_PREFIX_BYTES, MAGIC_V2, NO_PRODUCER_ID
 from wirekafka.protocol.records.record import LEAST_RECORD_BYTES
-from wirekafka.storage.config import LOG_APPEND_TIME, LogConfig
+from wirekafka.storage.config import COMPACT, LOG_APPEND_TIME, LogConfig
 
 NO_TIMESTAMP = -1
 
@@ -68,6 +68,8 @@ def validate(
         )
     if origin is Origin.CLIENT:
         _check_client_batch(batch, topic_partition)
+        if config.looks_into_records:
+            _check_records(batch, topic_partition, config, now_ms)
     _check_timestamps(batch, topic_partition, config, now_ms)
     if size > config.segment_bytes:
         raise KafkaError(
@@ -135,7 +137,7 @@ def _check_client_batch(batch: RecordBatch, topic_partition: TopicPartition) -> 
         raise _invalid(topic_partition, f"it announces {count} records, more than its bytes can hold")
     if batch.is_control:
         raise _invalid(topic_partition, "clients may not write control records")
-    if batch.producer_id == NO_PRODUCER_ID:
+    if batch.producer_id <= NO_PRODUCER_ID:
         if batch.is_transactional:
             raise _invalid(topic_partition, "it is transactional and has no producer id")
     elif batch.base_sequence < 0:
@@ -143,6 +145,24 @@ def _check_client_batch(batch: RecordBatch, topic_partition: TopicPartition) -> 
             topic_partition,
             f"producer id {batch.producer_id} sent it with the sequence number {batch.base_sequence}",
         )
+
+
+def _check_records(
+    batch: RecordBatch, topic_partition: TopicPartition, config: LogConfig, now_ms: int
+) -> None:
+    """What only the records tell, on the few topics where it matters: keys, and each record's age."""
+    records = decode_records(batch)
+    if COMPACT in config.cleanup_policy:
+        keyless = [index for index, record in enumerate(records) if record.key is None]
+        if keyless:
+            message = f"{topic_partition} is compacted, and takes no record without a key."
+            blamed = keyless[:_MOST_RECORDS_BLAMED_ONE_BY_ONE]
+            raise InvalidRecords(ErrorCode.INVALID_RECORD, message, [(index, message) for index in blamed])
+    if config.message_timestamp_type != LOG_APPEND_TIME:
+        earliest = now_ms - config.message_timestamp_before_max_ms
+        latest = now_ms + config.message_timestamp_after_max_ms
+        if any(r.timestamp_ms != NO_TIMESTAMP and r.timestamp_ms < earliest for r in records):
+            raise _timestamps_out_of_range(batch, topic_partition, earliest, latest)
 
 
 def _check_timestamps(
@@ -154,13 +174,13 @@ def _check_timestamps(
     """
     if config.message_timestamp_type == LOG_APPEND_TIME:
         if batch.is_log_append_time:
-            raise _producer_set_log_append_time(topic_partition)
+            raise _producer_set_log_append_time(batch, topic_partition)
         batch.set_timestamp_type(log_append_time=True, max_timestamp=now_ms)
         return
     newest = batch.max_timestamp
     if newest == NO_TIMESTAMP:
         if batch.is_log_append_time:
-            raise _producer_set_log_append_time(topic_partition)
+            raise _producer_set_log_append_time(batch, topic_partition)
         return
     oldest = newest if batch.is_log_append_time else min(newest, batch.base_timestamp)
     earliest = now_ms - config.message_timestamp_before_max_ms
@@ -171,11 +191,12 @@ def _check_timestamps(
         batch.set_timestamp_type(log_append_time=False, max_timestamp=newest)
 
 
-def _producer_set_log_append_time(topic_partition: TopicPartition) -> KafkaError:
+def _producer_set_log_append_time(batch: RecordBatch, topic_partition: TopicPartition) -> KafkaError:
     message = (
         f"A producer may not set the timestamp type LogAppendTime, as the batch for {topic_partition} does."
     )
-    return InvalidRecords(ErrorCode.INVALID_TIMESTAMP, message, [(0, message)])
+    blamed = min(batch.record_count, _MOST_RECORDS_BLAMED_ONE_BY_ONE)
+    return InvalidRecords(ErrorCode.INVALID_TIMESTAMP, message, [(index, message) for index in range(blamed)])
 
 
 def _timestamps_out_of_range(
