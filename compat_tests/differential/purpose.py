@@ -68,7 +68,15 @@ UNDECODED = "records are not unpacked on the way to the log; whoever reads the b
 AT_ONCE = "a partition that is not there is told of at once; Kafka waits as if records might come"
 CREATED_AT_ONCE = "an auto-created topic has its leader in the answer that creates it"
 
+NO_COORDINATOR = "until someone looks for a coordinator there is none to judge requests; Kafka judges some"
+    "until someone looks for a coordinator there is none to judge a request; Kafka judges some first"
+)
+
 PURPOSES: tuple[OnPurpose, ...] = (
+    OnPurpose("frames: *heartbeat *", "error_code", 24, 16, NO_COORDINATOR),
+    OnPurpose("uncoordinated: *", "error_code", 24, 16, NO_COORDINATOR),
+    OnPurpose("uncoordinated: *", "error_code", 26, 16, NO_COORDINATOR),
+    OnPurpose("uncoordinated: *", "topics.partitions.error_code", 100, 16, NO_COORDINATOR),
     OnPurpose("*", "*error_message", None, Some.TEXT, SAYS_WHY),
     OnPurpose("versions: *", "finalized_features", Some.ANY, Some.ANY, ONLY_METADATA_VERSION),
     OnPurpose("versions: *", "supported_features", Some.ANY, Some.ANY, ONLY_METADATA_VERSION),
@@ -130,6 +138,7 @@ PURPOSES: tuple[OnPurpose, ...] = (
         -1,
         76,
         "a codec that does not exist is an unsupported compression type; Kafka fails on it inside",
+        ("responses.partition_responses.log_start_offset",),
     ),
     OnPurpose(
         "producing: marked * v*",

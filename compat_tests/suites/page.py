@@ -54,7 +54,13 @@ def _read(suite: Suite, broker: str) -> Kept | None:
     if not _file(suite, broker).exists():
         return None
     read = json.loads(_file(suite, broker).read_text())
-    return read["day"], [Outcome(**outcome) for outcome in read["outcomes"]]
+    return read["day"], [_as_listed(suite, broker, Outcome(**outcome)) for outcome in read["outcomes"]]
+
+
+def _as_listed(suite: Suite, broker: str, outcome: Outcome) -> Outcome:
+    # A test that was run and has been excluded since counts as excluded.
+    excluded = reason_for(suite.excluded[broker], outcome.test)
+    return outcome if excluded is None else Outcome(outcome.test, EXCLUDED, excluded)
 
 
 def _row(suite: Suite, broker: str, kept: Kept | None) -> str:

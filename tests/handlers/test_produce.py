@@ -298,3 +298,38 @@ def test_acks_0_closes_on_an_error(
         other.send(silent(topic, records, version))
 
         assert other.hung_up()
+
+
+@pytest.mark.parametrize(
+    ("records", "code"),
+    [
+        (batch(attributes=0x20), ErrorCode.INVALID_RECORD),
+        (idempotent(9), ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
+    ],
+    ids=["control", "gap"],
+)
+def test_fault_of_the_records_is_told_with_the_start_offset(
+    raw: RawClient, records: bytes, code: ErrorCode
+) -> None:
+    """The partition was found, and where it starts is known."""
+    topic = new_topic(raw)
+    produce(raw, topic, idempotent(0))
+    refused = produce(raw, topic, records)
+
+    assert (refused.error_code, refused.log_start_offset) == (code, 0)
+    assert produce(raw, topic, b"").log_start_offset == -1
+
+
+def test_negative_producer_id_is_no_producer(raw: RawClient) -> None:
+    """-1 says that there is none; Kafka takes any negative one for that."""
+    topic = new_topic(raw)
+    records = batch(producer_id=-2, producer_epoch=0, base_sequence=0)
+
+    assert [produce(raw, topic, records).base_offset for _ in range(2)] == [0, 1]
+
+
+def test_duplicate_is_found_without_an_epoch_too(raw: RawClient) -> None:
+    topic = new_topic(raw)
+    records = batch(1, producer_id=6000, producer_epoch=-1, base_sequence=0)
+
+    assert [produce(raw, topic, records).base_offset for _ in range(2)] == [0, 0]

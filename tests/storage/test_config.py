@@ -17,6 +17,15 @@ def test_defaults_are_kafkas() -> None:
 
 def test_topic_configs_are_taken_by_kafkas_names() -> None:
     """Names that storage has no use for are passed over; what is missing keeps its default."""
-    values = {"segment.bytes": 1024, "max.message.bytes": 99, "cleanup.policy": ["compact"]}
+    values = {"segment.bytes": 1024, "max.message.bytes": 99, "cleanup.policy": ("compact",), "flush.ms": 1}
 
-    assert LogConfig.from_topic_configs(values) == LogConfig(segment_bytes=1024, max_message_bytes=99)
+    assert LogConfig.from_topic_configs(values) == LogConfig(
+        segment_bytes=1024, max_message_bytes=99, cleanup_policy=("compact",)
+    )
+
+
+def test_records_are_looked_into_only_where_the_header_does_not_tell() -> None:
+    """Everywhere else a produced batch stays closed."""
+    assert not LogConfig().looks_into_records
+    assert LogConfig(cleanup_policy=("delete", "compact")).looks_into_records
+    assert LogConfig(message_timestamp_before_max_ms=5).looks_into_records

@@ -274,3 +274,37 @@ def test_errors_are_raised_in_kafkas_order() -> None:
     batch[-1] ^= 1
     assert refusal(batch).code is ErrorCode.CORRUPT_MESSAGE
     assert refusal(batch, max_message_bytes=10).code is ErrorCode.MESSAGE_TOO_LARGE
+
+
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.GZIP])
+def test_compacted_topics_take_no_record_without_a_key(codec: Codec) -> None:
+    """Nothing could ever take its place. Each keyless record is named."""
+    records = [Record(key=b"k"), Record(), Record(key=b""), Record()]
+    batch = build_batch(records, timestamp_ms=NOW_MS, codec=codec)
+    error = refusal(batch, cleanup_policy=("delete", "compact"))
+
+    assert isinstance(error, InvalidRecords)
+    assert error.code is ErrorCode.INVALID_RECORD
+    assert [index for index, _ in error.record_errors] == [1, 3]
+    assert (
+        checked(build_batch(records[:1], timestamp_ms=NOW_MS), cleanup_policy=("compact",)).record_count == 1
+    )
+    assert checked(build_batch(records, timestamp_ms=NOW_MS)).record_count == 4
+
+
+def test_each_record_has_to_be_young_enough_where_age_is_limited() -> None:
+    """An old record between two new ones is not told by the header."""
+    times = [NOW_MS, NOW_MS - 1000, NOW_MS]
+    batch = build_batch([Record(timestamp_ms=time) for time in times])
+    error = refusal(batch, message_timestamp_before_max_ms=500)
+
+    assert isinstance(error, InvalidRecords)
+    assert (error.code, [index for index, _ in error.record_errors]) == (ErrorCode.INVALID_TIMESTAMP, [1])
+
+
+def test_every_record_is_blamed_for_a_timestamp_type_that_is_not_the_producers_to_set() -> None:
+    """Kafka's answer names each of them."""
+    error = refusal(simple_batch(2, attributes=0x08), message_timestamp_type="LogAppendTime")
+
+    assert isinstance(error, InvalidRecords)
+    assert [index for index, _ in error.record_errors] == [0, 1]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import trio
 
 from wirekafka.ids import TopicPartition
-from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError, NotOneBatch
 from wirekafka.protocol.records import HEADER_BYTES, Codec, RecordBatch
 from wirekafka.protocol.records.batch import MAGIC_V2
 from wirekafka.storage import Appended, FileSlice, Origin, PartitionLog, TimestampOffset
@@ -77,11 +77,11 @@ class Partition:
         no coordinator yet that could know its producer, and what `append` does.
         """
         if records is None or len(records) == 0:
-            raise InvalidRecords(
-                ErrorCode.INVALID_RECORD, f"A produce request to {self.topic_partition} holds no batch.", []
+            raise NotOneBatch(
+                ErrorCode.INVALID_RECORD, f"A produce request to {self.topic_partition} holds no batch."
             )
         if not zstd_allowed and len(records) >= HEADER_BYTES and RecordBatch(records).codec == Codec.ZSTD:
-            raise KafkaError(
+            raise NotOneBatch(
                 ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
                 "Produce requests before v7 carry no zstd batches.",
             )

@@ -23,7 +23,7 @@ from wirekafka.protocol.apis.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
+from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError, NotOneBatch
 
 _NO_OFFSET = -1
 _ACKS = (-1, 0, 1)
@@ -127,7 +127,7 @@ def _check_may_write(topic: str, acks: int, context: RequestContext) -> None:
 
 def _start_told_with(error: KafkaError, topic: str, index: int, context: RequestContext) -> int:
     """The partition's start offset, which Kafka tells along with what it finds wrong in the records."""
-    if error.code in _TOLD_WITH_START:
+    if error.code in _TOLD_WITH_START and not isinstance(error, NotOneBatch):
         return context.broker.partitions.find(topic, index).log.log_start_offset
     return _NO_OFFSET
 

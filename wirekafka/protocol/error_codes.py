@@ -217,5 +217,12 @@ class InvalidRecords(KafkaError):
         self.record_errors = record_errors
 
 
+class NotOneBatch(KafkaError):
+    """Produced bytes that are no single batch of a form which the request may carry.
+
+    That is seen before the partition's log is asked, so such a refusal tells nothing of the log.
+    """
+
+
 class MalformedMessage(ValueError):
     """Bytes that are not the message they were said to be, or a value that no byte form has."""

@@ -10,7 +10,7 @@ import enum
 import struct
 
 from wirekafka.ids import TopicPartition
-from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
+from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError, NotOneBatch
 from wirekafka.protocol.records import Codec, RecordBatch, decode_records
 from wirekafka.protocol.records.batch import HEADER_BYTES, LENGTH_PREFIX_BYTES, MAGIC_V2, NO_PRODUCER_ID
 from wirekafka.protocol.records.record import LEAST_RECORD_BYTES
@@ -84,13 +84,17 @@ def _invalid(topic_partition: TopicPartition, why: str) -> KafkaError:
     return KafkaError(ErrorCode.INVALID_RECORD, f"The record batch for {topic_partition} is refused: {why}.")
 
 
+def _not_one_batch(topic_partition: TopicPartition, why: str) -> KafkaError:
+    return NotOneBatch(ErrorCode.INVALID_RECORD, f"The records for {topic_partition} are refused: {why}.")
+
+
 def _only_batch(records: Buffer, topic_partition: TopicPartition) -> RecordBatch:
     """The single v2 batch that `records` begins with; a piece of a header behind it is passed over."""
     end = _end_of_batch(records, 0, topic_partition)
     if end is None:
-        raise _invalid(topic_partition, "a produce request has at least one whole record batch per partition")
+        raise _not_one_batch(topic_partition, "a produce request has a whole record batch per partition")
     if records[_MAGIC_POSITION] != MAGIC_V2:
-        raise _invalid(
+        raise _not_one_batch(
             topic_partition,
             f"only record batches with magic 2 are accepted, this one has magic {records[_MAGIC_POSITION]}",
         )
@@ -100,7 +104,7 @@ def _only_batch(records: Buffer, topic_partition: TopicPartition) -> RecordBatch
             f"The record batch for {topic_partition} is corrupt: {end} bytes are less than a header has.",
         )
     if end != len(records) and _end_of_batch(records, end, topic_partition) is not None:
-        raise _invalid(topic_partition, "a produce request has exactly one record batch per partition")
+        raise _not_one_batch(topic_partition, "a produce request has exactly one record batch per partition")
     return RecordBatch(records)
 
 
