@@ -67,10 +67,7 @@ NO_LEVEL = "an isolation level that nobody has reads uncommitted; Kafka fails on
 UNDECODED = "records are not unpacked on the way to the log; whoever reads the batch finds the fault"
 AT_ONCE = "a partition that is not there is told of at once; Kafka waits as if records might come"
 CREATED_AT_ONCE = "an auto-created topic has its leader in the answer that creates it"
-
 NO_COORDINATOR = "until someone looks for a coordinator there is none to judge requests; Kafka judges some"
-    "until someone looks for a coordinator there is none to judge a request; Kafka judges some first"
-)
 
 PURPOSES: tuple[OnPurpose, ...] = (
     OnPurpose("frames: *heartbeat *", "error_code", 24, 16, NO_COORDINATOR),
