@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 DATA   ?= ./data
 ARGS   ?=
 
-.PHONY: run test check unit stories kafka compat bench clean help
+.PHONY: run test check unit stories judge kafka compat bench clean help
 
 help:            ## Say what there is to make
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -16,7 +16,7 @@ run: $(VENV)/runs  ## Start a broker on 127.0.0.1:9092, data under ./data
 	@exec $(BIN)/wirekafka serve --data-dir $(DATA) $(ARGS)
 
 test: $(VENV)/tests  ## Set up and pass the tests: units, then stories with real clients
-	$(BIN)/python -m pytest -q -n 2 tests compat_tests
+	$(BIN)/python -m pytest -q -n 2 tests compat_tests/stories
 
 check: $(VENV)/tests  ## Format, lint, types, import contracts
 	$(BIN)/ruff format --check .
@@ -28,7 +28,10 @@ unit: $(VENV)/tests  ## The unit tests alone
 	$(BIN)/python -m pytest -q -n 2 tests
 
 stories: $(VENV)/tests  ## The stories alone; ARGS="--bootstrap HOST:PORT" runs them against any broker
-	$(BIN)/python -m pytest -q compat_tests $(ARGS)
+	$(BIN)/python -m pytest -q compat_tests/stories $(ARGS)
+
+judge: $(VENV)/tests  ## Held against Apache Kafka: raw exchanges and Kafka's own tools (Java 17, Maven)
+	$(BIN)/python -m pytest -q compat_tests/differential compat_tests/tools compat_tests/test_table.py compat_tests/test_driver_process.py
 
 kafka: $(VENV)/tests  ## Run Apache Kafka 4.4 until Ctrl-C (needs Java 17 and Maven)
 	@exec $(BIN)/python -m compat_tests.apache_kafka $(ARGS)

@@ -64,6 +64,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="wirekafka",
         help="the broker to start and test; Apache Kafka needs Java and Maven",
     )
+    group.addoption(
+        "--all-clients",
+        action="store_true",
+        help="also the clients that are built first: Java, kafkajs, franz-go",
+    )
     group.addoption("--bootstrap", metavar="HOST:PORT", help="a running broker to test instead")
     group.addoption("--serve-command", help="how to start a broker that can be restarted: {port}, {data}")
     group.addoption(
@@ -89,11 +94,12 @@ def _tests_apache_kafka(config: pytest.Config) -> bool:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    clients = installed_clients(built=metafunc.config.getoption("--all-clients"))
+    names = [client.name for client in clients]
     if "client_class" in metafunc.fixturenames:
-        clients = installed_clients()
-        metafunc.parametrize(
-            "client_class", clients, ids=[client.name for client in clients], scope="session"
-        )
+        metafunc.parametrize("client_class", clients, ids=names, scope="session")
+    if "writer_class" in metafunc.fixturenames:
+        metafunc.parametrize("writer_class", clients, ids=[f"from-{name}" for name in names])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -37,10 +37,11 @@ ALL_PASSED, SOME_FAILED = 0, 1
 @click.option("--broker", "chosen", type=click.Choice(BROKERS), multiple=True, help="Default: both.")
 @click.option("--workers", type=int, default=1, help="Test processes, each with a broker of its own.")
 @click.option("--last", is_flag=True, help="Run nothing: write the page from the last runs.")
+@click.argument("arguments", nargs=-1, metavar="[-- PYTEST ARGUMENTS]")
 @click.option(
     "--output", type=click.Path(path_type=Path), default=PAGE, help="The page; docs/compatibility.md."
 )
-def main(chosen: tuple[str, ...], workers: int, last: bool, output: Path) -> None:
+def main(chosen: tuple[str, ...], workers: int, last: bool, output: Path, arguments: tuple[str, ...]) -> None:
     """Run the stories against the brokers and write docs/compatibility.md."""
     brokers, notes = _available(chosen or BROKERS)
     notes += [f"left out: {line}" for line in looked_for()[1]]
@@ -48,7 +49,7 @@ def main(chosen: tuple[str, ...], workers: int, last: bool, output: Path) -> Non
         click.echo(note)
     if not last:
         for broker in brokers:
-            _run(broker, workers).write(LAST_RUNS / f"{broker}.json")
+            _run(broker, workers, arguments).write(LAST_RUNS / f"{broker}.json")
     runs = [Run.read(file) for broker in brokers if (file := LAST_RUNS / f"{broker}.json").exists()]
     if not runs:
         raise click.ClickException("nothing was run yet")
@@ -69,13 +70,13 @@ def _available(chosen: tuple[str, ...]) -> tuple[list[str], list[str]]:
     return list(chosen), []
 
 
-def _run(broker: str, workers: int) -> Run:
+def _run(broker: str, workers: int, arguments: tuple[str, ...]) -> Run:
     click.echo(f"The stories against {TITLES[broker]} {broker_version(broker)}:")
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="compat-") as folder:
         results = Path(folder) / "results.json"
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(STORIES)]
-        command += ["--broker", broker, "--results", str(results)]
+        command += ["--broker", broker, "--all-clients", "--results", str(results), *arguments]
         if workers > 1:
             command += ["-n", str(workers)]
         status = subprocess.run(command, cwd=ROOT).returncode

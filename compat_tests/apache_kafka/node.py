@@ -116,7 +116,7 @@ def _write_files(folder: Path, settings: Mapping[str, str], port: int, controlle
     lines = dict(settings)
     lines["listeners"] = f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}"
     lines["advertised.listeners"] = f"PLAINTEXT://127.0.0.1:{port}"
-    lines["controller.quorum.voters"] = f"1@127.0.0.1:{controller_port}"
+    lines["controller.quorum.voters"] = f"{settings['node.id']}@127.0.0.1:{controller_port}"
     lines["log.dirs"] = f"{folder}/data"
     (folder / "log4j2.properties").write_text(LOG4J.format(folder=folder))
     properties = folder / "server.properties"

@@ -51,6 +51,9 @@ def looked_for() -> tuple[tuple[type[Client], ...], tuple[str, ...]]:
     return tuple(found), tuple(left_out)
 
 
-def installed_clients() -> list[type[Client]]:
-    """Give the adapter classes whose client can be used here, in a fixed order."""
-    return list(looked_for()[0])
+def installed_clients(*, built: bool = True) -> list[type[Client]]:
+    """Give the adapter classes whose client can be used here, in a fixed order.
+
+    `built` takes those with a driver too, which is built when it is first used.
+    """
+    return [client for client in looked_for()[0] if built or not issubclass(client, DriverClient)]

@@ -9,7 +9,6 @@ import time
 
 import pytest
 
-from compat_tests.clients import installed_clients
 from compat_tests.clients.adapter import Capability, Client, Record
 from compat_tests.conftest import MakeTopic, OpenConsumer
 from compat_tests.stories.waiting import codecs_of, read, values
@@ -190,7 +189,6 @@ def test_many_records_come_in_many_fetches(client: Client, topic: str, open_cons
     assert values(read(consumer, 60)) == [record.value for record in sent]
 
 
-@pytest.mark.parametrize("writer_class", installed_clients(), ids=lambda writer: f"from-{writer.name}")
 def test_what_another_client_wrote(
     client: Client,
     topic: str,

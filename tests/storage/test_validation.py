@@ -59,7 +59,7 @@ def test_no_whole_batch_is_an_invalid_record(length: int) -> None:
     error = refusal(simple_batch()[:length])
 
     assert error.code is ErrorCode.INVALID_RECORD
-    assert "at least one" in error.message
+    assert "a whole record batch" in error.message
     assert "t-0" in error.message
 
 
