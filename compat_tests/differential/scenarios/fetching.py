@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from compat_tests.differential.asked_versions import spread
+from compat_tests.differential.asked_versions import every
 from compat_tests.differential.batches import batch, records_of
 from compat_tests.differential.requests import fetch, fetch_topic, part, produce
 from compat_tests.differential.side import Side
@@ -21,13 +21,13 @@ LONG_MS, WAIT_MS = 3000, 800
 
 
 def fetching(side: Side) -> None:
-    """Read in the versions where the form changes."""
+    """Read in every version."""
     topic, other = create_topic(side, "fetched", 3), create_topic(side, "fetched-too")
     data = batch(records_of(2, value=VALUE))
     for partition in (0, 1):
         for _ in range(4):
             side.arrange(produce(9, topic, (partition, data)), 9)
-    for version in spread(FetchRequest, 5, 7, 9, 12, 13, 15, 16, 17):
+    for version in every(FetchRequest):
         _offsets(side, version, topic, other)
         _limits(side, version, topic, len(data))
         _flags(side, version, topic)

@@ -5,7 +5,7 @@ Called by `run`. Source: KIP-98 (batch v2), KIP-467 (record_errors), KIP-516 (id
 
 from __future__ import annotations
 
-from compat_tests.differential.asked_versions import spread
+from compat_tests.differential.asked_versions import every
 from compat_tests.differential.batches import (
     CONTROL,
     GZIP,
@@ -44,7 +44,7 @@ def producing(side: Side) -> None:
     topic = create_topic(side, "produced", len(cases))
     places = create_topic(side, "produced-places", PLACES)
     small = create_topic(side, "produced-small", max_message_bytes="200")
-    for version in spread(ProduceRequest, 5, 7, 9, 12):
+    for version in every(ProduceRequest):
         # Each case has a partition of its own: where one differs, the offsets of others do not.
         for partition, (label, data) in enumerate(cases.items()):
             side.ask(label, produce(version, topic, (partition, data)), version)
