@@ -130,10 +130,15 @@ def test_partitions_are_listed_with_their_topic_ids(tmp_path: Path) -> None:
 
 
 def test_a_partitions_folder_has_kafkas_metadata(store: Store) -> None:
-    """And nothing more than the log file."""
+    """And the first segment's files."""
     store.open()
 
-    assert sorted(path.name for path in store.folder.iterdir()) == [f"{0:020d}.log", "partition.metadata"]
+    assert sorted(path.name for path in store.folder.iterdir()) == [
+        f"{0:020d}.index",
+        f"{0:020d}.log",
+        f"{0:020d}.timeindex",
+        "partition.metadata",
+    ]
     assert (store.folder / "partition.metadata").read_text() == "version: 0\ntopic_id: AAECAwQFBgcICQoLDA0ODw"
 
 

@@ -37,11 +37,15 @@ def index_bytes(folder: Path) -> tuple[str, str]:
     return (folder / f"{stem}.index").read_bytes().hex(), (folder / f"{stem}.timeindex").read_bytes().hex()
 
 
-def test_a_new_segment_has_only_its_log_file(tmp_path: Path) -> None:
-    """Index files are made when there is something for them."""
+def test_a_new_segment_has_its_log_and_two_empty_indexes(tmp_path: Path) -> None:
+    """Kafka's dump tool looks for them as soon as it sees the log."""
     segment = new_segment(tmp_path)
 
-    assert [path.name for path in tmp_path.iterdir()] == ["00000000000000000010.log"]
+    assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == {
+        "00000000000000000010.log": 0,
+        "00000000000000000010.index": 0,
+        "00000000000000000010.timeindex": 0,
+    }
     assert (segment.size, segment.next_offset, segment.max_timestamp) == (0, BASE, -1)
     assert segment.find(BASE) is None
 
@@ -319,6 +323,8 @@ def test_a_deleted_segment_leaves_no_file(tmp_path: Path) -> None:
 def test_missing_index_files_need_no_sync(tmp_path: Path) -> None:
     """They can be rebuilt."""
     segment = new_segment(tmp_path)
+    for path in tmp_path.glob("*index"):
+        path.unlink()
     segment.sync_indexes()
 
     assert [path.name for path in tmp_path.iterdir()] == [segment.file_name]

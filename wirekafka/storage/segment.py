@@ -90,9 +90,11 @@ class Segment:
     def create(
         cls, files: Files, folder: str, base_offset: int, *, config: LogConfig, created_ms: int
     ) -> "Segment":
-        """Begin a new, empty segment; index files are made when there is something for them."""
+        """Begin a new, empty segment; its index files are there from the start, as Kafka's tools expect."""
         segment = cls(files, folder, base_offset, config=config, created_ms=created_ms)
         segment._file = OpenFile(files, segment._stem + ".log", create=True)
+        for suffix in (".index", ".timeindex"):
+            OpenFile(files, segment._stem + suffix, create=True)
         segment._written = (0, 0)
         return segment
 
