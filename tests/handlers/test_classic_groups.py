@@ -311,3 +311,12 @@ def test_without_an_offsets_topic_clients_are_sent_to_look_for_a_coordinator() -
         ]
 
     assert codes == [ErrorCode.NOT_COORDINATOR] * 4
+
+
+@pytest.mark.parametrize(("version", "name"), [(5, ""), (7, None), (9, None)])
+def test_refused_join_has_no_protocol(version: int, name: str | None) -> None:
+    """Null since v7, which can say so; also where the group was never asked."""
+    with running_broker() as broker, RawClient(broker.bootstrap) as raw:
+        refused = join(raw, version, "g")
+
+    assert (refused.error_code, refused.protocol_name) == (ErrorCode.NOT_COORDINATOR, name)

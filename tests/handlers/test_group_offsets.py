@@ -274,3 +274,11 @@ def test_commit_without_an_offsets_topic(version: int) -> None:
         made = new_topic(raw)
 
         assert commit(raw, version, "g", (made, (0,))) == [{0: ErrorCode.NOT_COORDINATOR}]
+
+
+def test_zero_topic_id_is_an_unknown_one_where_topics_go_by_id(raw: RawClient, committed: str) -> None:
+    """v10 and later: there is no name to fall back to."""
+    nameless = ("", NO_ID)
+
+    assert commit(raw, 10, fresh("g"), (nameless, (0,))) == [{0: ErrorCode.UNKNOWN_TOPIC_ID}]
+    assert fetch(raw, 10, committed, (nameless, (0,))) == {0: (ErrorCode.UNKNOWN_TOPIC_ID, -1, "")}

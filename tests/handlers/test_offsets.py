@@ -128,9 +128,12 @@ def test_unknown_partition(
 
 
 @pytest.mark.parametrize("version", [4, 7, 11])
-@pytest.mark.parametrize(("epoch", "code"), [(-1, 0), (0, 0), (1, ErrorCode.UNKNOWN_LEADER_EPOCH)])
+@pytest.mark.parametrize(
+    ("epoch", "code"),
+    [(-1, 0), (0, 0), (1, ErrorCode.UNKNOWN_LEADER_EPOCH), (-2, ErrorCode.FENCED_LEADER_EPOCH)],
+)
 def test_leader_epochs_since_v4(raw: RawClient, topic: str, version: int, epoch: int, code: int) -> None:
-    """KIP-320."""
+    """KIP-320; -1 alone means any epoch."""
     for timestamp in (LATEST, START_MS):
         assert listed(raw, version, topic, timestamp, epoch=epoch)[0] == code
 
@@ -194,3 +197,13 @@ def test_end_of_an_epoch_checks_the_current_one(
 @epoch_forms
 def test_end_of_an_epoch_of_an_unknown_topic(raw: RawClient, version: int) -> None:
     assert end_of(raw, version, "nowhere", 0) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1, -1)
+
+
+@pytest.mark.parametrize("version", [7, 11])
+def test_largest_timestamp_of_records_without_any(raw: RawClient, version: int) -> None:
+    """It is -1, of the first record; only an empty partition has none."""
+    made = new_topic(raw, partitions=2)
+    produce(raw, made, batch(1, timestamp_ms=-1))
+
+    assert listed(raw, version, made[0], MAX_TIMESTAMP) == (0, 0, -1, 0)
+    assert listed(raw, version, made[0], MAX_TIMESTAMP, 1) == NOT_FOUND
