@@ -58,6 +58,13 @@ class Code(IntEnum):
     INVALID_CONFIG = 40
 
 
+class NotSupported(Exception):
+    """A story asked a client for what it lacks, without saying that it needs it (`needs`)."""
+
+    def __init__(self, client: type[Client], capability: Capability) -> None:
+        super().__init__(f"{client.name} {client.not_supported[capability]}: mark the story with needs(...)")
+
+
 class BrokerError(Exception):
     """A client's report that the broker refused something, reduced to the protocol's error code."""
 
@@ -226,7 +233,7 @@ class Client(Protocol):
         """Open a consumer in a process of its own."""
 
     def admin(self) -> Admin:
-        """Give the administration face; raises NotImplementedError where the client has none."""
+        """Give the administration face; raises NotSupported where the client has none."""
 
     def close(self) -> None:
         """Close what the client itself holds open; consumers are closed by who opened them."""

@@ -8,6 +8,7 @@ Source: DRIVERS.md.
 from __future__ import annotations
 
 import base64
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -187,7 +188,7 @@ class DriverAdmin:
         return GroupDescription(found["state"], found["member_count"])
 
 
-class DriverClient:
+class DriverClient(ABC):
     """What every adapter of a driver inherits; it adds `name`, `not_supported`, `programs` and `build`."""
 
     name: ClassVar[str]
@@ -196,9 +197,9 @@ class DriverClient:
     """What must be on the PATH to build and run the driver."""
 
     @classmethod
+    @abstractmethod
     def build(cls) -> list[str]:
         """Give the command that runs the driver, building it unless it is built. Raises DriverMissing."""
-        raise NotImplementedError
 
     @classmethod
     def missing(cls) -> str | None:

@@ -28,6 +28,7 @@ from compat_tests.clients.adapter import (
     ConsumerSettings,
     GroupDescription,
     MortalConsumer,
+    NotSupported,
     Partition,
     Place,
     Received,
@@ -63,7 +64,7 @@ def _raise_refusal(text: str) -> NoReturn:
 class KcatConsumer:
     """The `Consumer` of kcat: one process per assigned partition, or one for a subscription.
 
-    What kcat cannot do once it runs (seek, pause, commit) raises NotImplementedError.
+    What kcat cannot do once it runs (seek, pause, commit) raises NotSupported.
     """
 
     def __init__(self, bootstrap: str, settings: ConsumerSettings) -> None:
@@ -171,22 +172,22 @@ class KcatConsumer:
         return offset if offset >= 0 else None
 
     def seek(self, partition: Partition, start: Start) -> None:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.SEEK)
 
     def position(self, partition: Partition) -> int:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.POSITION)
 
     def pause(self, partitions: Sequence[Partition]) -> None:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.PAUSE)
 
     def resume(self, partitions: Sequence[Partition]) -> None:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.PAUSE)
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.COMMIT)
 
     def committed(self, partition: Partition) -> int | None:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.COMMIT)
 
     def close(self) -> None:
         for process in self._processes:
@@ -249,22 +250,22 @@ class KcatAdmin:
         return {entry["partition"] for entry in topic["partitions"] if entry["leader"] >= 0}
 
     def create_topic(self, name: str, partition_count: int, configs: Mapping[str, str]) -> None:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.TOPIC_ADMIN)
 
     def delete_topic(self, name: str) -> None:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.TOPIC_ADMIN)
 
     def create_partitions(self, name: str, total_count: int) -> None:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.TOPIC_ADMIN)
 
     def describe_configs(self, topic: str) -> dict[str, str | None]:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.DESCRIBE_CONFIGS)
 
     def list_groups(self) -> set[str]:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.GROUP_ADMIN)
 
     def describe_group(self, group: str) -> GroupDescription:
-        raise NotImplementedError
+        raise NotSupported(Kcat, Capability.GROUP_ADMIN)
 
 
 class Kcat:
