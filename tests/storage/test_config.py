@@ -17,7 +17,7 @@ def test_defaults_are_kafkas() -> None:
 
 def test_topic_configs_are_taken_by_kafkas_names() -> None:
     """Names that storage has no use for are passed over; what is missing keeps its default."""
-    values = {"segment.bytes": 1024, "max.message.bytes": 99, "cleanup.policy": ("compact",), "flush.ms": 1}
+    values = {"segment.bytes": 1024, "max.message.bytes": 99, "cleanup.policy": ("compact",), "no.such": 1}
 
     assert LogConfig.from_topic_configs(values) == LogConfig(
         segment_bytes=1024, max_message_bytes=99, cleanup_policy=("compact",)
@@ -29,3 +29,9 @@ def test_records_are_looked_into_only_where_the_header_does_not_tell() -> None:
     assert not LogConfig().looks_into_records
     assert LogConfig(cleanup_policy=("delete", "compact")).looks_into_records
     assert LogConfig(message_timestamp_before_max_ms=5).looks_into_records
+
+
+def test_the_durability_of_a_topic_is_our_own_setting() -> None:
+    """Kafka has no such name, so it bears ours."""
+    assert LogConfig().durability == "os"
+    assert LogConfig.from_topic_configs({"wirekafka.durability": "fsync"}).durability == "fsync"

@@ -8,6 +8,7 @@ import pytest
 from tests.storage.support import NOW_MS, FaultyFiles, simple_batch
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.config import LogConfig
+from wirekafka.storage.disk import Disk
 from wirekafka.storage.files import FILES, Files
 from wirekafka.storage.scan import Damaged
 from wirekafka.storage.segment import CutBackFailed, Segment
@@ -17,12 +18,12 @@ BASE = 10
 
 
 def new_segment(folder: Path, *, files: Files = FILES, config: LogConfig = CONFIG) -> Segment:
-    return Segment.create(files, str(folder), BASE, config=config, created_ms=NOW_MS)
+    return Segment.create(Disk.on(files), str(folder), BASE, config=config, created_ms=NOW_MS)
 
 
 def reopened(folder: Path, *, next_offset: int = BASE) -> Segment:
     return Segment.existing(
-        FILES, str(folder), BASE, config=CONFIG, created_ms=NOW_MS, next_offset=next_offset
+        Disk.on(FILES), str(folder), BASE, config=CONFIG, created_ms=NOW_MS, next_offset=next_offset
     )
 
 

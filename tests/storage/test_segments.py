@@ -7,6 +7,7 @@ import pytest
 from tests.storage.support import NOW_MS, simple_batch
 from wirekafka.protocol.records import RecordBatch, batches_in
 from wirekafka.storage.config import LogConfig
+from wirekafka.storage.disk import Disk
 from wirekafka.storage.files import FILES
 from wirekafka.storage.segment import Segment
 from wirekafka.storage.segments import Segments
@@ -19,7 +20,7 @@ def filled(folder: Path, bases: tuple[int, ...], batches: int = 3) -> Segments:
     """Segments at these offsets, each with so many batches of two records."""
     made = []
     for base in bases:
-        segment = Segment.create(FILES, str(folder), base, config=CONFIG, created_ms=NOW_MS)
+        segment = Segment.create(Disk.on(FILES), str(folder), base, config=CONFIG, created_ms=NOW_MS)
         for _ in range(batches):
             data = simple_batch(2, base_offset=segment.next_offset)
             segment.append(data, RecordBatch(data))

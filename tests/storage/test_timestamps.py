@@ -7,6 +7,7 @@ import pytest
 
 from wirekafka.protocol.records import Record, RecordBatch, build_batch
 from wirekafka.storage.config import LogConfig
+from wirekafka.storage.disk import Disk
 from wirekafka.storage.files import FILES
 from wirekafka.storage.segment import Segment
 from wirekafka.storage.timestamps import TimestampOffset, first_at_or_after, first_with_largest
@@ -18,7 +19,7 @@ def fill(tmp_path: Path) -> Callable[..., Segment]:
 
     def make(*batches: list[int], attributes: int = 0) -> Segment:
         config = LogConfig(index_interval_bytes=100)
-        segment = Segment.create(FILES, str(tmp_path), 0, config=config, created_ms=0)
+        segment = Segment.create(Disk.on(FILES), str(tmp_path), 0, config=config, created_ms=0)
         for i, times in enumerate(batches):
             data = build_batch(
                 [Record(b"k", b"v", time) for time in times],
@@ -76,7 +77,7 @@ def test_a_segment_without_batches_has_none(fill: Callable[..., Segment]) -> Non
 def test_a_batch_whose_header_promises_too_much_is_passed_over(tmp_path: Path) -> None:
     """A client may claim a larger maximum than its records have; the search goes on behind it."""
     config = LogConfig()
-    segment = Segment.create(FILES, str(tmp_path), 0, config=config, created_ms=0)
+    segment = Segment.create(Disk.on(FILES), str(tmp_path), 0, config=config, created_ms=0)
     for offset, (time, claimed) in enumerate([(10, 99), (50, 50)]):
         data = build_batch([Record(None, b"", time)], base_offset=offset)
         batch = RecordBatch(data)

@@ -13,6 +13,10 @@ LOG_APPEND_TIME = "LogAppendTime"
 CREATE_TIME = "CreateTime"
 _LONGEST_MS = (1 << 63) - 1
 COMPACT = "compact"
+DELETE = "delete"
+PRODUCER_COMPRESSION = "producer"
+OS, FSYNC = "os", "fsync"
+_NAMES = {"durability": "wirekafka.durability"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,23 @@ class LogConfig:
     message_timestamp_type: str = CREATE_TIME
     message_timestamp_before_max_ms: int = _LONGEST_MS
     message_timestamp_after_max_ms: int = 3600 * 1000
-    cleanup_policy: tuple[str, ...] = ("delete",)
+    compression_type: str = PRODUCER_COMPRESSION
+    compression_gzip_level: int = -1
+    compression_lz4_level: int = 9
+    compression_zstd_level: int = 3
+    preallocate: bool = False
+    retention_ms: int = 7 * 24 * 3600 * 1000
+    retention_bytes: int = -1
+    file_delete_delay_ms: int = 60_000
+    cleanup_policy: tuple[str, ...] = (DELETE,)
+    delete_retention_ms: int = 24 * 3600 * 1000
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = _LONGEST_MS
+    min_cleanable_dirty_ratio: float = 0.5
+    flush_messages: int = _LONGEST_MS
+    flush_ms: int = _LONGEST_MS
+    min_insync_replicas: int = 1
+    durability: str = OS
     producer_id_expiration_ms: int = 24 * 3600 * 1000
 
     @property
@@ -43,5 +63,5 @@ class LogConfig:
 
         `producer.id.expiration.ms` is a broker's setting and may stand among them.
         """
-        names = {field.name: field.name.replace("_", ".") for field in fields(cls)}
+        names = {field.name: _NAMES.get(field.name, field.name.replace("_", ".")) for field in fields(cls)}
         return cls(**{field: values[name] for field, name in names.items() if name in values})

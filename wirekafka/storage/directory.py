@@ -16,6 +16,7 @@ from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import checkpoints
 from wirekafka.storage.checkpoints import CLEAN_SHUTDOWN, META_PROPERTIES, PARTITION_METADATA
 from wirekafka.storage.config import LogConfig
+from wirekafka.storage.disk import Disk
 from wirekafka.storage.files import (
     FILES,
     Files,
@@ -55,6 +56,7 @@ class LogDirectory:
     def __init__(self, path: str, files: Files, lock: OpenFile) -> None:
         self._path = path
         self._files = files
+        self._disk = Disk.on(files)
         self._lock: OpenFile | None = lock
         self._logs: dict[TopicPartition, PartitionLog] = {}
         self.notices: list[str] = []
@@ -191,7 +193,7 @@ class LogDirectory:
             data = checkpoints.encode_partition_metadata(topic_id)
             write_file(self._files, f"{folder}/{PARTITION_METADATA}", data)
         return open_partition(
-            self._files,
+            self._disk,
             folder,
             topic_partition,
             topic_id,

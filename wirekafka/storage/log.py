@@ -19,8 +19,9 @@ from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import RecordBatch, batches_in
 from wirekafka.storage.checkpoints import LEADER_EPOCHS, PARTITION_METADATA, encode_epochs
 from wirekafka.storage.config import LOG_APPEND_TIME, LogConfig
+from wirekafka.storage.disk import Disk
 from wirekafka.storage.epochs import LeaderEpochs
-from wirekafka.storage.files import Files, FileSlice, OpenFile, replace_file, unlink_if_there, write_file
+from wirekafka.storage.files import FileSlice, OpenFile, replace_file, unlink_if_there, write_file
 from wirekafka.storage.producer_snapshot import encode_snapshot
 from wirekafka.storage.producer_state import AppendedBatch, ProducerState
 from wirekafka.storage.segment import CutBackFailed, Segment
@@ -63,7 +64,7 @@ class PartitionLog:
 
     def __init__(
         self,
-        files: Files,
+        disk: Disk,
         folder: str,
         topic_partition: TopicPartition,
         topic_id: bytes,
@@ -78,11 +79,12 @@ class PartitionLog:
         self.log_start_offset = recovered.log_start_offset
         self.recovery_point = recovered.recovery_point
         """The offset up to which a flush has made everything last."""
-        self._segments = Segments(recovered.segments)
-        self.log_end_offset = self._segments.active.next_offset
-        self._files = files
-        self._epochs = recovered.epochs
-        self._producers = recovered.producers
+        self.segments = Segments(recovered.segments)
+        self.log_end_offset = self.segments.active.next_offset
+        self._disk = disk
+        self._files = disk.files
+        self.epochs = recovered.epochs
+        self.producers = recovered.producers
         self._snapshot_offsets = recovered.snapshot_offsets
         self._folder_is_new = recovered.is_new_folder
         self._names_changed = recovered.is_new_folder
@@ -95,26 +97,26 @@ class PartitionLog:
 
     @property
     def size_bytes(self) -> int:
-        return self._segments.size_bytes
+        return self.segments.size_bytes
 
     @property
     def latest_epoch(self) -> int:
         """The newest leader epoch that wrote here; -1 when there is none."""
-        return self._epochs.latest
+        return self.epochs.latest
 
     @property
     def last_stable_offset(self) -> int:
         """The end of what read_committed may see: where the oldest open transaction began."""
-        first_unstable = self._producers.first_unstable_offset
+        first_unstable = self.producers.first_unstable_offset
         return self.log_end_offset if first_unstable is None else max(first_unstable, self.log_start_offset)
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """The last epoch at or below `epoch` and its end offset; (-1, -1) when unknown."""
-        return self._epochs.end_offset_for(epoch, self.log_end_offset)
+        return self.epochs.end_offset_for(epoch, self.log_end_offset)
 
     def epoch_of(self, offset: int) -> int:
         """The leader epoch that wrote an offset; -1 when that is not known."""
-        return self._epochs.epoch_of(offset)
+        return self.epochs.epoch_of(offset)
 
     # --- appending
 
@@ -133,17 +135,17 @@ class PartitionLog:
         batch = validate(records, self.topic_partition, config, origin=origin, now_ms=now_ms)
         if batch.producer_id > _NO_PRODUCER_ID:
             self._expire_producers(now_ms)
-            repeated = self._producers.check(batch, from_client=origin is Origin.CLIENT)
+            repeated = self.producers.check(batch, from_client=origin is Origin.CLIENT)
             if repeated is not None:
                 return self._already_appended(repeated)
         base_offset = self.log_end_offset
         last_offset = base_offset + batch.last_offset_delta
         self._write(records, batch, leader_epoch, now_ms)
         self.log_end_offset = last_offset + 1
-        if leader_epoch != self._epochs.latest:
-            self._epochs.assign(leader_epoch, base_offset)
+        if leader_epoch != self.epochs.latest:
+            self.epochs.assign(leader_epoch, base_offset)
         if batch.producer_id > _NO_PRODUCER_ID:
-            self._producers.update(batch)
+            self.producers.update(batch)
         stamped = config.message_timestamp_type == LOG_APPEND_TIME
         append_time_ms = now_ms if stamped else _NO_LOG_APPEND_TIME
         return Appended(base_offset, last_offset, append_time_ms, self.log_start_offset, False)
@@ -154,7 +156,7 @@ class PartitionLog:
         size = batch.size_in_bytes
         if size != len(records):
             records = memoryview(records)[:size]
-        segment = self._segments.active
+        segment = self.segments.active
         try:
             if segment.should_roll(self.config, batch, last_offset=last_offset, now_ms=now_ms):
                 segment = self._roll(now_ms)
@@ -175,27 +177,27 @@ class PartitionLog:
             self._expire_producers_at_ms = now_ms + _PRODUCER_EXPIRY_INTERVAL_MS
         elif now_ms >= self._expire_producers_at_ms:
             self._expire_producers_at_ms = now_ms + _PRODUCER_EXPIRY_INTERVAL_MS
-            self._producers.expire(now_ms, self.config.producer_id_expiration_ms)
+            self.producers.expire(now_ms, self.config.producer_id_expiration_ms)
 
     def _roll(self, now_ms: int) -> Segment:
         """Seal the last segment and begin the next at the log's end."""
-        sealed = self._segments.active
+        sealed = self.segments.active
         if sealed.base_offset == self.log_end_offset:
             return sealed
         sealed.write_indexes(final=True)
         self._take_snapshot()
         segment = Segment.create(
-            self._files, self.folder, self.log_end_offset, config=self.config, created_ms=now_ms
+            self._disk, self.folder, self.log_end_offset, config=self.config, created_ms=now_ms
         )
         self._names_changed = True
-        self._segments.add(segment)
+        self.segments.add(segment)
         return segment
 
     def _take_snapshot(self) -> None:
         """Write the producers as of the log's end, unless that is done. A torn one is told by its CRC."""
         offset = self.log_end_offset
         if offset > (self._snapshot_offsets[-1] if self._snapshot_offsets else 0):
-            write_file(self._files, self._snapshot_path(offset), encode_snapshot(self._producers.producers))
+            write_file(self._files, self._snapshot_path(offset), encode_snapshot(self.producers.producers))
             self._snapshot_offsets.append(offset)
 
     def _snapshot_path(self, offset: int) -> str:
@@ -219,8 +221,8 @@ class PartitionLog:
             )
         try:
             if offset < up_to_offset and offset < self.log_end_offset:
-                return self._segments.slice(offset, max_bytes, up_to_offset, at_least_one_batch)
-            active = self._segments.active
+                return self.segments.slice(offset, max_bytes, up_to_offset, at_least_one_batch)
+            active = self.segments.active
             return FileSlice(active.file, active.size, 0)
         except OSError as error:
             raise self._storage_error("could not be read", error) from error
@@ -247,7 +249,7 @@ class PartitionLog:
         KAFKA_STORAGE_ERROR.
         """
         try:
-            for segment in self._segments.all():
+            for segment in self.segments.all():
                 if segment.max_timestamp >= timestamp_ms:
                     found = first_at_or_after(segment, timestamp_ms, self.log_start_offset)
                     if found is not None:
@@ -259,7 +261,7 @@ class PartitionLog:
     def offset_of_max_timestamp(self) -> TimestampOffset | None:
         """The first record with the largest timestamp of all, which may be -1; None in an empty log."""
         try:
-            return first_with_largest(max(self._segments.all(), key=_max_timestamp))
+            return first_with_largest(max(self.segments.all(), key=_max_timestamp))
         except OSError as error:
             raise self._storage_error("could not be read", error) from error
 
@@ -279,17 +281,17 @@ class PartitionLog:
         if offset <= self.log_start_offset:
             return
         self.log_start_offset = offset
-        self._epochs.truncate_from_start(offset)
+        self.epochs.truncate_from_start(offset)
         try:
             if offset == self.log_end_offset:
-                self._roll(self._segments.active.created_ms)
+                self._roll(self.segments.active.created_ms)
             self._remove_segments_before(offset)
         except OSError as error:
             raise self._storage_error("could not be shortened", error) from error
 
     def _remove_segments_before(self, offset: int) -> None:
-        self._segments.remove_before(offset)
-        first = self._segments.first_offset
+        self.segments.remove_before(offset)
+        first = self.segments.first_offset
         while self._snapshot_offsets and self._snapshot_offsets[0] < first:
             unlink_if_there(self._files, self._snapshot_path(self._snapshot_offsets[0]))
             del self._snapshot_offsets[0]
@@ -304,11 +306,11 @@ class PartitionLog:
         """
         if self.failed:
             raise self._storage_error("is not flushed since an earlier write or flush failed")
-        end, active = self.log_end_offset, self._segments.active
-        if end <= self.recovery_point and not self._epochs.dirty:
+        end, active = self.log_end_offset, self.segments.active
+        if end <= self.recovery_point and not self.epochs.dirty:
             return
         try:
-            for segment in [s for s in self._segments.all() if s.next_offset > self.recovery_point]:
+            for segment in [s for s in self.segments.all() if s.next_offset > self.recovery_point]:
                 self._sync(segment, sealed=segment is not active)
             self._sync_names()
         except OSError as error:
@@ -324,11 +326,11 @@ class PartitionLog:
                 segment.sync_indexes()
         except FileNotFoundError:
             # Removed while the flush ran, in another thread.
-            if segment in self._segments.all():
+            if segment in self.segments.all():
                 raise
 
     def _sync_names(self) -> None:
-        if self._epochs.dirty:
+        if self.epochs.dirty:
             self._write_epochs(sync=True)
         if self._names_changed:
             self._names_changed = False
@@ -339,8 +341,8 @@ class PartitionLog:
             self._files.sync_folder(self.folder.rpartition("/")[0])
 
     def _write_epochs(self, *, sync: bool) -> None:
-        self._epochs.dirty = False
-        data = encode_epochs(self._epochs.entries())
+        self.epochs.dirty = False
+        data = encode_epochs(self.epochs.entries())
         replace_file(self._files, f"{self.folder}/{LEADER_EPOCHS}", data, sync=sync)
 
     def close(self) -> None:
@@ -353,7 +355,7 @@ class PartitionLog:
         try:
             self.flush()
             self.write_out()
-            self._segments.active.sync_indexes()
+            self.segments.active.sync_indexes()
         except OSError as error:
             raise self._storage_error("could not be closed", error) from error
         finally:
@@ -368,9 +370,9 @@ class PartitionLog:
             raise self._storage_error("is not closed cleanly since an earlier write or flush failed")
         try:
             self._take_snapshot()
-            for segment in self._segments.all():
+            for segment in self.segments.all():
                 segment.write_indexes(final=True)
-            if self._epochs.dirty:
+            if self.epochs.dirty:
                 self._write_epochs(sync=False)
         except OSError as error:
             raise self._storage_error("could not be closed", error) from error
@@ -383,7 +385,7 @@ class PartitionLog:
     def abandon(self) -> None:
         """Let go of the files and write nothing."""
         self.failed = self.closed = True
-        self._segments.release()
+        self.segments.release()
 
     def _storage_error(self, what: str, error: OSError | None = None) -> KafkaError:
         why = f": {error.strerror or error}" if error is not None else ""

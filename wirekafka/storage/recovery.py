@@ -16,6 +16,7 @@ from wirekafka.protocol.records import RecordBatch
 from wirekafka.protocol.records.batch import NO_PRODUCER_ID
 from wirekafka.storage.checkpoints import LEADER_EPOCHS, decode_epochs
 from wirekafka.storage.config import LogConfig
+from wirekafka.storage.disk import Disk
 from wirekafka.storage.epochs import LeaderEpochs
 from wirekafka.storage.files import Files, read_file, unlink_if_there
 from wirekafka.storage.log import PartitionLog, Recovered
@@ -42,7 +43,7 @@ class Stopped:
 class _Recovery:
     """One folder on its way to being a log."""
 
-    files: Files
+    disk: Disk
     folder: str
     topic_partition: TopicPartition
     config: LogConfig
@@ -52,6 +53,10 @@ class _Recovery:
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
     epochs_known: bool = True
 
+    @property
+    def files(self) -> Files:
+        return self.disk.files
+
     def path(self, name: str) -> str:
         return f"{self.folder}/{name}"
 
@@ -60,7 +65,7 @@ class _Recovery:
 
 
 def open_partition(
-    files: Files,
+    disk: Disk,
     folder: str,
     topic_partition: TopicPartition,
     topic_id: bytes,
@@ -75,12 +80,12 @@ def open_partition(
     What was repaired is said in `notices`. Raises KAFKA_STORAGE_ERROR for damage that may not be
     repaired by cutting. OSErrors come through.
     """
-    recovery = _Recovery(files, folder, topic_partition, config, now_ms, notices)
-    names = [] if stopped.is_new_folder else _tidy(files, folder)
+    recovery = _Recovery(disk, folder, topic_partition, config, now_ms, notices)
+    names = [] if stopped.is_new_folder else _tidy(disk.files, folder)
     bases = _offsets_of(names, ".log")
     for base, next_base in zip(bases, [*bases[1:], *bases[-1:]], strict=True):
         recovery.segments.append(
-            Segment.existing(files, folder, base, config=config, created_ms=now_ms, next_offset=next_base)
+            Segment.existing(disk, folder, base, config=config, created_ms=now_ms, next_offset=next_base)
         )
     _load_epochs(recovery)
     _check_segments(recovery, stopped)
@@ -97,7 +102,7 @@ def open_partition(
         recovery_point=log_end_offset if stopped.clean else min(stopped.recovery_point, log_end_offset),
         is_new_folder=not bases,
     )
-    return PartitionLog(files, folder, topic_partition, topic_id, config, recovered=recovered)
+    return PartitionLog(disk, folder, topic_partition, topic_id, config, recovered=recovered)
 
 
 def _tidy(files: Files, folder: str) -> list[str]:
@@ -204,7 +209,7 @@ def _settle_start(recovery: _Recovery, checkpointed: int) -> int:
     if not segments:
         segments.append(
             Segment.create(
-                recovery.files,
+                recovery.disk,
                 recovery.folder,
                 checkpointed,
                 config=recovery.config,

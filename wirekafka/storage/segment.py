@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator
 
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.config import LogConfig
-from wirekafka.storage.files import Data, Files, OpenFile, read_file, unlink_if_there
+from wirekafka.storage.disk import Disk
+from wirekafka.storage.files import Data, OpenFile, read_file, unlink_if_there
 from wirekafka.storage.offset_index import ENTRY_BYTES as OFFSET_ENTRY_BYTES
 from wirekafka.storage.offset_index import OffsetIndex
 from wirekafka.storage.scan import Damaged, find_batch, headers, valid_batches
@@ -37,7 +38,7 @@ class Segment:
 
     __slots__ = (
         "_bytes_since_entry",
-        "_file",
+        "_disk",
         "_files",
         "_first_timestamp",
         "_index_interval_bytes",
@@ -59,11 +60,11 @@ class Segment:
     )
 
     def __init__(
-        self, files: Files, folder: str, base_offset: int, *, config: LogConfig, created_ms: int
+        self, disk: Disk, folder: str, base_offset: int, *, config: LogConfig, created_ms: int
     ) -> None:
-        self._files = files
+        self._disk = disk
+        self._files = files = disk.files
         self._stem = f"{folder}/{base_offset:020d}"
-        self._file: OpenFile | None = None
         self._index_interval_bytes = config.index_interval_bytes
         jitter_ms = min(config.segment_jitter_ms, config.segment_ms)
         self._jitter_ms = int.from_bytes(files.random_bytes(4), "big") % jitter_ms if jitter_ms else 0
@@ -88,20 +89,20 @@ class Segment:
 
     @classmethod
     def create(
-        cls, files: Files, folder: str, base_offset: int, *, config: LogConfig, created_ms: int
+        cls, disk: Disk, folder: str, base_offset: int, *, config: LogConfig, created_ms: int
     ) -> "Segment":
         """Begin a new, empty segment; its index files are there from the start, as Kafka's tools expect."""
-        segment = cls(files, folder, base_offset, config=config, created_ms=created_ms)
-        segment._file = OpenFile(files, segment._stem + ".log", create=True)
+        segment = cls(disk, folder, base_offset, config=config, created_ms=created_ms)
+        disk.open_files.get(segment._stem + ".log", create=True)
         for suffix in (".index", ".timeindex"):
-            OpenFile(files, segment._stem + suffix, create=True)
+            OpenFile(disk.files, segment._stem + suffix, create=True)
         segment._written = (0, 0)
         return segment
 
     @classmethod
     def existing(
         cls,
-        files: Files,
+        disk: Disk,
         folder: str,
         base_offset: int,
         *,
@@ -110,17 +111,15 @@ class Segment:
         next_offset: int,
     ) -> "Segment":
         """Take over the segment of a file; nothing of it is read yet."""
-        segment = cls(files, folder, base_offset, config=config, created_ms=created_ms)
-        segment.size = files.size_of(segment._stem + ".log")
+        segment = cls(disk, folder, base_offset, config=config, created_ms=created_ms)
+        segment.size = disk.files.size_of(segment._stem + ".log")
         segment.next_offset = next_offset
         segment._loaded = False
         return segment
 
     @property
     def file(self) -> OpenFile:
-        if self._file is None:
-            self._file = OpenFile(self._files, self._stem + ".log")
-        return self._file
+        return self._disk.open_files.get(self._stem + ".log")
 
     @property
     def file_name(self) -> str:
@@ -336,7 +335,7 @@ class Segment:
 
     def release(self) -> None:
         """Let go of the file; it closes when no slice of it is held any more."""
-        self._file = None
+        self._disk.open_files.forget(self._stem + ".log")
 
     def delete(self) -> None:
         """Remove the files; slices that were given out stay readable."""
