@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from hot_path import check_produced, create_topic, produce_frame  # the same folder
+from frames import check_produced, create_topic, produce_frame  # the same folder
 
 
 def free_port() -> int:

@@ -17,6 +17,9 @@ NOW_MS = time.time_ns() // 1_000_000
 """One time for the whole run, the same for both brokers."""
 HEADER = struct.Struct(">qiibIhiqqqhii")
 _CRC_FROM = 21
+_BEFORE_LENGTH = 12
+_CODEC = 0x07
+_XERIAL = b"\x82SNAPPY\0"
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 LOG_APPEND_TIME, TRANSACTIONAL, CONTROL = 0x08, 0x10, 0x20
 
@@ -32,6 +35,26 @@ COMPRESS: dict[int, Callable[[bytes], bytes]] = {
     SNAPPY: lambda data: bytes(cramjam.snappy.compress_raw(data)),
     LZ4: _lz4,
     ZSTD: lambda data: bytes(cramjam.zstd.compress(data)),
+}
+
+
+def _snappy_blocks(data: bytes) -> bytes:
+    """The blocks in the framing of the Java client, or the one block that there is without it."""
+    if not data.startswith(_XERIAL):
+        return bytes(cramjam.snappy.decompress_raw(data))
+    out, position = bytearray(), len(_XERIAL) + 8
+    while position < len(data):
+        (length,) = struct.unpack_from(">i", data, position)
+        out += bytes(cramjam.snappy.decompress_raw(data[position + 4 : position + 4 + length]))
+        position += 4 + length
+    return bytes(out)
+
+
+DECOMPRESS: dict[int, Callable[[bytes], bytes]] = {
+    GZIP: lambda data: bytes(cramjam.gzip.decompress(data)),
+    SNAPPY: _snappy_blocks,
+    LZ4: lambda data: bytes(cramjam.lz4.decompress(data)),
+    ZSTD: lambda data: bytes(cramjam.zstd.decompress(data)),
 }
 
 
@@ -97,6 +120,21 @@ def batch(
 def sealed(data: bytes) -> bytes:
     """The batch with the CRC that fits it."""
     return data[:17] + struct.pack(">I", crc32c(data[_CRC_FROM:])) + data[_CRC_FROM:]
+
+
+def unpacked(data: bytes) -> bytes:
+    """The batches with their records decompressed, while the attributes say what they were."""
+    out, position = b"", 0
+    while len(data) - position >= HEADER.size:
+        fields = list(HEADER.unpack_from(data, position))
+        end = position + _BEFORE_LENGTH + fields[1]
+        payload = data[position + HEADER.size : end]
+        if fields[5] & _CODEC:
+            payload = DECOMPRESS[fields[5] & _CODEC](payload)
+        fields[1] = HEADER.size - _BEFORE_LENGTH + len(payload)
+        out += sealed(HEADER.pack(*fields) + payload)
+        position = end
+    return out + data[position:]
 
 
 def with_byte(data: bytes, position: int, value: int) -> bytes:

@@ -123,6 +123,20 @@ PURPOSES: tuple[OnPurpose, ...] = (
         ("results.configs.synonyms",),
     ),
     OnPurpose(
+        "altering*: *operation *",
+        "responses.error_code",
+        -1,
+        42,
+        "an operation that nobody has is an invalid request; Kafka fails on it inside",
+    ),
+    OnPurpose(
+        "altering_others: *lags that contradict v*",
+        "responses.error_code",
+        0,
+        42,
+        "settings that contradict each other are refused; Kafka checks these two at its start alone",
+    ),
+    OnPurpose(
         "producing: null records v*",
         "answer",
         "does not answer",

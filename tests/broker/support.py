@@ -1,7 +1,11 @@
 """What tests of several broker modules share: batches, and a machine that does what it is told."""
 
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import trio
 
 from wirekafka.broker import Broker, BrokerConfig
 from wirekafka.broker.partition import Partition
@@ -14,9 +18,16 @@ from wirekafka.protocol.apis.create_topics import (
     CreateTopicsRequest,
 )
 from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from wirekafka.protocol.apis.incremental_alter_configs import (
+    IncrementalAlterConfigsEntry,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResource,
+)
 from wirekafka.protocol.error_codes import KafkaError
 from wirekafka.protocol.records import Record, build_batch
+from wirekafka.storage import Health, PartitionLog
 
+WAIT_SECONDS = 10.0
 TOPIC_ID = TopicId(b"\x01" * 16)
 
 
@@ -30,6 +41,44 @@ def append(partition: Partition, count: int = 1, *, size: int = 10) -> int:
     records = batch(count, size=size)
     partition.append(records, now_ms=1)
     return len(records)
+
+
+class FlushAtWill:
+    """Stands for the disk: `flush` waits in its thread for `let_go`, counts, and fails as it is told."""
+
+    def __init__(self) -> None:
+        self.health = Health()
+        self.flushed: list[set[str]] = []
+        """The partitions of each flush."""
+        self.failure: KafkaError | None = None
+        self.spared: set[str] = set()
+        """The partitions that a failure does not concern."""
+        self._gate = threading.Event()
+        self._gate.set()
+
+    def hold(self) -> None:
+        """Let the flushes from here on wait."""
+        self._gate.clear()
+
+    def let_go(self) -> None:
+        self._gate.set()
+
+    async def has_begun(self, count: int) -> None:
+        """Return when that many flushes have begun, each with what was written by then."""
+        while len(self.flushed) < count:
+            await trio.lowlevel.checkpoint()
+
+    def flush(self, logs: Sequence[PartitionLog]) -> None:
+        begun = [(log, log.begin_flush()) for log in logs]
+        self.flushed.append({str(log.topic_partition) for log in logs})
+        assert self._gate.wait(WAIT_SECONDS)
+        for log, flush in begun:
+            if flush is not None and (self.failure is None or str(log.topic_partition) in self.spared):
+                log.unflushed.end(flush)
+            elif flush is not None:
+                log.unflushed.give_up(flush)
+        if self.failure is not None:
+            raise self.failure
 
 
 @dataclass
@@ -99,3 +148,17 @@ async def delete_topic(broker: Broker, name: str) -> int:
     request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name, topic_id=bytes(16))], timeout_ms=1000)
     answer = await broker.cluster.delete_topics(request, knows_deletion_disabled=True)
     return answer.responses[0].error_code
+
+
+async def change_configs(broker: Broker, resource_type: int, resource_name: str, **configs: str) -> None:
+    """Set some settings of a topic (2) or broker (4); a name's dots are written as underscores."""
+    entries = [
+        IncrementalAlterConfigsEntry(name=name.replace("_", "."), config_operation=0, value=value)
+        for name, value in configs.items()
+    ]
+    resource = IncrementalAlterConfigsResource(
+        resource_type=resource_type, resource_name=resource_name, configs=entries
+    )
+    request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
+    answer = await broker.cluster.incremental_alter_configs(request)
+    assert answer.responses[0].error_code == 0, answer

@@ -4,7 +4,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from tests.broker.support import append, create_topic, delete_topic
+from tests.broker.support import append, change_configs, create_topic, delete_topic
 from tests.broker.test_coordination import commit, committed
 from wirekafka.broker import (
     OFFSETS_TOPIC,
@@ -150,6 +150,63 @@ async def test_restart_finds_topics_ids_settings_records_and_groups(config: Brok
         assert again.partitions.find("t", 1).high_watermark == 3
         assert again.partitions.find("t", 0).log.config.max_message_bytes == 99
         assert committed(again, "g") == {"t": 5}
+
+
+async def test_changed_setting_of_a_topic_holds_in_the_answer(broker: Broker) -> None:
+    """All of its logs, and no other's; together with what was changed beside it."""
+    await create_topic(broker, "t", 2)
+    await create_topic(broker, "u")
+
+    await change_configs(broker, 2, "t", max_message_bytes="99", retention_ms="5")
+
+    for partition in (0, 1):
+        config = broker.partitions.find("t", partition).log.config
+        assert (config.max_message_bytes, config.retention_ms) == (99, 5)
+    assert broker.partitions.find("u", 0).log.config.retention_ms == 604_800_000
+
+
+async def test_changed_setting_of_the_broker_holds_in_the_answer(broker: Broker) -> None:
+    """In the logs of topics that have none of their own, and for whoever asks the broker."""
+    await create_topic(broker, "t")
+    await create_topic(broker, "u", retention_ms="7")
+
+    await change_configs(broker, 4, "", log_retention_ms="5", producer_id_expiration_ms="9")
+    await change_configs(broker, 4, "1", log_cleaner_backoff_ms="3")
+
+    logs = [broker.partitions.find(topic, 0).log for topic in ("t", "u")]
+    assert [log.config.retention_ms for log in logs] == [5, 7]
+    assert [log.config.producer_id_expiration_ms for log in logs] == [9, 9]
+    assert broker.settings["log.cleaner.backoff.ms"] == broker.cluster.settings["log.cleaner.backoff.ms"] == 3
+
+
+async def test_metadata_log_is_as_durable_as_the_broker_says(config: BrokerConfig) -> None:
+    """Also when that changed at run time, and after a restart."""
+    async with open_broker(config) as first:
+        await change_configs(first, 4, "", wirekafka_durability="fsync")
+        assert metadata_durability(first) == "fsync"
+
+    async with open_broker(config) as again:
+        assert metadata_durability(again) == "fsync"
+        await change_configs(again, 4, "", wirekafka_durability="os")
+        assert metadata_durability(again) == "os"
+
+
+async def test_restart_finds_changed_settings(config: BrokerConfig) -> None:
+    """Of topics and of the broker: both are records of the metadata log."""
+    async with open_broker(config) as first:
+        await create_topic(first, "t", 1, segment_ms="8")
+        await create_topic(first, "u")
+        await change_configs(first, 2, "t", retention_ms="5")
+        await change_configs(first, 4, "1", log_retention_ms="6")
+
+    async with open_broker(config) as again:
+        own, default = (again.partitions.find(topic, 0).log.config for topic in ("t", "u"))
+        assert (own.retention_ms, own.segment_ms, default.retention_ms) == (5, 8, 6)
+        assert again.settings["log.retention.ms"] == 6
+
+
+def metadata_durability(broker: Broker) -> str:
+    return broker.cluster._partition.log.config.durability
 
 
 async def test_groups_whose_log_cannot_be_read_are_left_out_and_the_rest_served(

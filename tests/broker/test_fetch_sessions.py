@@ -13,6 +13,7 @@ from wirekafka.protocol.apis.fetch import (
     FetchTopic,
     ForgottenTopic,
     PartitionData,
+    ReplicaState,
 )
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
@@ -36,10 +37,12 @@ class Sessions:
         forget: tuple[int, ...] = (),
         by_id: bool = False,
         offset: int = 0,
+        replica: int = -1,
     ) -> FetchPlan:
         name = {"topic_id": TOPIC_ID} if by_id else {"topic": "t"}
         asked = [FetchPartition(partition=p, fetch_offset=offset, partition_max_bytes=9) for p in partitions]
         request = FetchRequest(
+            replica_id=replica,
             max_wait_ms=0,
             min_bytes=0,
             session_id=session,
@@ -49,9 +52,9 @@ class Sessions:
         )
         return self.cache.plan(request, by_topic_id=by_id, now_ms=self.now_ms)
 
-    def open(self, *partitions: int, by_id: bool = False) -> int:
+    def open(self, *partitions: int, by_id: bool = False, replica: int = -1) -> int:
         """Ask for a session of these partitions, which hold nothing yet; give its id."""
-        plan = self.plan(*partitions, by_id=by_id)
+        plan = self.plan(*partitions, by_id=by_id, replica=replica)
         told = [(key, data(key.partition)) for key in plan.partitions]
         return self.cache.open(plan, told, self.now_ms)
 
@@ -173,6 +176,33 @@ def test_session_keeps_to_names_or_to_ids(by_id: bool) -> None:
     assert refusal == ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
 
 
+def test_request_that_was_overtaken_is_told() -> None:
+    """Two connections with one session: the answer to the first would tell what the second was told."""
+    sessions = Sessions()
+    opened = sessions.open(0)
+    first = sessions.plan(session=opened, epoch=1)
+    assert not first.is_overtaken
+
+    second = sessions.plan(session=opened, epoch=2)
+
+    assert (first.is_overtaken, second.is_overtaken) == (True, False)
+    assert not sessions.plan(0).is_overtaken
+
+
+def test_name_of_a_topic_is_kept_with_the_session() -> None:
+    """What an id meant at first, for who asks when it means nothing, or the name another topic."""
+    sessions = Sessions()
+    opened = sessions.open(0, by_id=True)
+    plan = sessions.plan(session=opened, epoch=1, by_id=True)
+    plan.partitions[FetchKey(TOPIC_ID, 0)].topic_name = "t"
+
+    again = sessions.plan(0, session=opened, epoch=2, by_id=True, offset=7)
+
+    assert again.partitions[FetchKey(TOPIC_ID, 0)].topic_name == "t"
+    assert again.partitions[FetchKey(TOPIC_ID, 0)].wanted.fetch_offset == 7
+    assert sessions.plan(0, by_id=True).partitions[FetchKey(TOPIC_ID, 0)].topic_name is None
+
+
 def test_epoch_wraps_to_one() -> None:
     """0 opens a session, so it is passed over."""
     sessions = Sessions()
@@ -190,25 +220,105 @@ def test_full_cache_opens_no_session() -> None:
     sessions = Sessions(slots=2)
     sessions.open(0)
     sessions.open(0)
-    sessions.now_ms = 119_999
+    sessions.now_ms = 120_000
 
     assert sessions.open(0) == 0
     assert len(sessions.cache) == 2
 
 
-def test_session_unused_for_two_minutes_makes_room() -> None:
-    """The one that was used longest ago goes."""
+def test_session_unused_for_more_than_two_minutes_makes_room() -> None:
+    """The one that was used longest ago goes, whatever it is worth."""
     sessions = Sessions(slots=2)
-    first, second = sessions.open(0), sessions.open(0)
+    first, second = sessions.open(0), sessions.open(0, 1, 2)
     sessions.now_ms = 60_000
     sessions.plan(session=first, epoch=1)
-    sessions.now_ms = 120_000
+    sessions.now_ms = 120_001
 
     third = sessions.open(0)
 
     assert third != 0
     assert code_of(sessions, session=second, epoch=1) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
     assert keys(sessions.plan(session=first, epoch=2)) == [0]
+
+
+FOLLOWER, CONSUMER = 5, -1
+
+
+@pytest.mark.parametrize(
+    ("held", "lasted_ms", "comes", "makes_room"),
+    [
+        # A consumer pushes out no session that is young, however small, ...
+        ((CONSUMER, 1), 120_000, (CONSUMER, 3), False),
+        # ... and of those that have lasted only one with fewer partitions, ...
+        ((CONSUMER, 2), 120_001, (CONSUMER, 3), True),
+        ((CONSUMER, 3), 120_001, (CONSUMER, 3), False),
+        ((CONSUMER, 4), 120_001, (CONSUMER, 3), False),
+        # ... never a follower's.
+        ((FOLLOWER, 1), 120_001, (CONSUMER, 3), False),
+        # A follower pushes out any consumer's, ...
+        ((CONSUMER, 9), 0, (FOLLOWER, 1), True),
+        # ... and another follower's by the same rules as consumers among themselves.
+        ((FOLLOWER, 1), 120_000, (FOLLOWER, 3), False),
+        ((FOLLOWER, 2), 120_001, (FOLLOWER, 3), True),
+        ((FOLLOWER, 3), 120_001, (FOLLOWER, 3), False),
+    ],
+)
+def test_who_makes_room_for_whom(
+    held: tuple[int, int], lasted_ms: int, comes: tuple[int, int], makes_room: bool
+) -> None:
+    """FetchSessionCacheShard.tryEvict: by privilege, then by size, once a session is two minutes old."""
+    sessions = Sessions(slots=1)
+    old = sessions.open(*range(held[1]), replica=held[0])
+    for epoch, now_ms in enumerate((lasted_ms // 2, lasted_ms), 1):
+        sessions.now_ms = now_ms
+        sessions.plan(session=old, epoch=epoch)
+
+    new = sessions.open(*range(comes[1]), replica=comes[0])
+
+    assert (new != 0) == makes_room
+    assert len(sessions.cache) == 1
+    if makes_room:
+        assert code_of(sessions, session=old, epoch=3) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_age_is_looked_at_when_a_session_is_used() -> None:
+    """As in Kafka: a session counts as having lasted from its first use after two minutes."""
+    sessions = Sessions(slots=1)
+    old = sessions.open(0)
+    sessions.now_ms = 60_000
+    sessions.plan(session=old, epoch=1)
+    sessions.now_ms = 121_000
+
+    assert sessions.open(0, 1) == 0
+    sessions.plan(session=old, epoch=2)
+    assert sessions.open(0, 1) != 0
+
+
+def test_the_smallest_of_those_that_may_go_goes() -> None:
+    """As it is now: partitions that were added count, and those that were forgotten do not."""
+    sessions = Sessions(slots=2)
+    shrunk, grown = sessions.open(0, 1, 2), sessions.open(0)
+    for epoch, now_ms in enumerate((60_000, 120_001), 1):
+        sessions.now_ms = now_ms
+        sessions.plan(session=shrunk, epoch=epoch, forget=(0, 1))
+        sessions.plan(1, 2, session=grown, epoch=epoch)
+    sessions.open(0, 1)
+
+    assert code_of(sessions, session=shrunk, epoch=3) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert keys(sessions.plan(session=grown, epoch=3)) == [0, 1, 2]
+
+
+def test_follower_of_a_new_version_is_one_too() -> None:
+    """Since v15 the id is in the replica state (KIP-903)."""
+    sessions = Sessions(slots=1)
+    sessions.open(0, 1)
+    request = FetchRequest(
+        max_wait_ms=0, min_bytes=0, session_epoch=0, topics=[], replica_state=ReplicaState(replica_id=3)
+    )
+    plan = sessions.cache.plan(request, by_topic_id=True, now_ms=0)
+
+    assert plan.privileged
+    assert sessions.cache.open(plan, [], 0) != 0
 
 
 def test_without_slots_there_are_no_sessions() -> None:

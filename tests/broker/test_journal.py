@@ -1,15 +1,17 @@
 """journal: appended, then applied, then replied; and the same state from the log."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.broker.conftest import MakePartition
-from tests.broker.support import NotebookMachine, NotebookRecords
+from tests.broker.support import FlushAtWill, NotebookMachine, NotebookRecords
 from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
+from wirekafka.broker.flushing import Flusher
 from wirekafka.broker.journal import Journal
 from wirekafka.broker.partition import Partition
 from wirekafka.machine import Decision, KeyValue, Reply, Ticket
@@ -246,3 +248,80 @@ async def test_machine_is_asked_again_while_something_is_due(desk: Desk, nursery
     await wait_all_tasks_blocked()
 
     assert len(calls) == 3
+
+
+# --- the mode fsync
+
+
+async def test_reply_goes_out_when_its_records_are_flushed(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill, nursery: trio.Nursery
+) -> None:
+    """They are applied before: another request may see what no reply has told of yet."""
+    desk = Desk(make_partition(flusher=flusher, durability="fsync"))
+    answers: list[object] = []
+
+    async def ask() -> None:
+        answers.append(await desk.write("a"))
+
+    disk.hold()
+    nursery.start_soon(ask)
+    await disk.has_begun(1)
+    await wait_all_tasks_blocked()
+    before = (list(answers), list(desk.machine.words))
+    disk.let_go()
+    while not answers:
+        await trio.lowlevel.checkpoint()
+
+    assert before == ([], ["a"])
+    assert answers == ["done"]
+    assert desk.partition.high_watermark == 1
+
+
+async def test_reply_without_records_waits_for_those_it_may_tell_of(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill, nursery: trio.Nursery
+) -> None:
+    """As in Kafka's CoordinatorRuntime: a decision that writes nothing rests on what was written."""
+    desk = Desk(make_partition(flusher=flusher, durability="fsync"))
+    answers: list[object] = []
+
+    async def ask(*words: str, answer: str) -> None:
+        answers.append(await desk.write(*words, answer=answer))
+
+    disk.hold()
+    nursery.start_soon(partial(ask, "a", answer="written"))
+    await disk.has_begun(1)
+    nursery.start_soon(partial(ask, answer="looked"))
+    await wait_all_tasks_blocked()
+    before = list(answers)
+    disk.let_go()
+    while len(answers) < 2:
+        await trio.lowlevel.checkpoint()
+
+    assert (before, set(answers)) == ([], {"written", "looked"})
+
+
+async def test_failed_flush_is_answered_as_the_machine_says(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill
+) -> None:
+    desk = Desk(make_partition(flusher=flusher, durability="fsync"))
+    disk.failure = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no space.")
+    disk.health.fail("no space.")
+
+    with pytest.raises(KafkaError, match="may not last") as raised:
+        await desk.write("a")
+
+    assert desk.machine.failures == [raised.value]
+
+
+async def test_error_given_as_reply_waits_for_no_flush(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill
+) -> None:
+    desk = Desk(make_partition(flusher=flusher, durability="fsync"))
+    disk.hold()
+
+    with pytest.raises(KafkaError):
+        await desk.write("a", answer=KafkaError(ErrorCode.ILLEGAL_GENERATION))
+    high_watermark = desk.partition.high_watermark
+    disk.let_go()
+
+    assert high_watermark == 0

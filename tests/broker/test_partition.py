@@ -4,22 +4,24 @@ import pytest
 import trio
 
 from tests.broker.conftest import MakePartition
-from tests.broker.support import append, batch
+from tests.broker.support import FlushAtWill, append, batch
+from wirekafka.broker.flushing import Flusher
 from wirekafka.broker.partition import ListedOffset, Partition, is_transactional
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError, NotOneBatch
-from wirekafka.protocol.records import Codec, Record, build_batch
+from wirekafka.protocol.records import Codec, Record, RecordBatch, build_batch, decode_records
+from wirekafka.storage import FileSlice, LogConfig
 
 
-def append_from_client(partition: Partition, records: bytes | bytearray | None, **facts: bool) -> int:
+async def append_from_client(partition: Partition, records: bytes | bytearray | None, **facts: bool) -> int:
     """Append as a producer that knows everything, unless said otherwise."""
     known = {"zstd_allowed": True, **facts}
     view = None if records is None else memoryview(bytearray(records))
-    return partition.append_from_client(view, now_ms=1, **known).base_offset
+    return (await partition.append_from_client(view, now_ms=1, **known)).base_offset
 
 
-def code_of_append(partition: Partition, records: bytes | bytearray | None, **facts: bool) -> ErrorCode:
+async def code_of_append(partition: Partition, records: bytes | bytearray | None, **facts: bool) -> ErrorCode:
     with pytest.raises(KafkaError) as refusal:
-        append_from_client(partition, records, **facts)
+        await append_from_client(partition, records, **facts)
     return refusal.value.code
 
 
@@ -57,13 +59,13 @@ def test_append_rings_the_bells_that_wait(make_partition: MakePartition) -> None
     assert (waits.is_set(), has_left.is_set()) == (True, False)
 
 
-def test_refused_append_rings_nobody(make_partition: MakePartition) -> None:
+async def test_refused_append_rings_nobody(make_partition: MakePartition) -> None:
     partition, waits = make_partition(), trio.Event()
     partition.wait_with(waits)
     damaged = batch()
     damaged[-1] ^= 1
 
-    assert code_of_append(partition, damaged) == ErrorCode.CORRUPT_MESSAGE
+    assert await code_of_append(partition, damaged) == ErrorCode.CORRUPT_MESSAGE
     assert not waits.is_set()
 
 
@@ -87,27 +89,31 @@ def test_deleted_partition_wakes_who_waits_and_refuses_all_use(make_partition: M
 
 
 @pytest.mark.parametrize("records", [None, b""])
-def test_no_records_are_invalid(make_partition: MakePartition, records: bytes | None) -> None:
+async def test_no_records_are_invalid(make_partition: MakePartition, records: bytes | None) -> None:
     with pytest.raises(NotOneBatch) as refusal:
-        append_from_client(make_partition(), records)
+        await append_from_client(make_partition(), records)
     assert refusal.value.code == ErrorCode.INVALID_RECORD
 
 
-def test_zstd_is_for_those_who_know_it(make_partition: MakePartition) -> None:
+async def test_zstd_is_for_those_who_know_it(make_partition: MakePartition) -> None:
     """KIP-110: an older client would write what no client of its age could read."""
     partition = make_partition()
     packed = build_batch([Record(value=b"v" * 100)], timestamp_ms=1, codec=Codec.ZSTD)
 
-    assert code_of_append(partition, packed, zstd_allowed=False) == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
-    assert append_from_client(partition, packed) == 0
+    assert (
+        await code_of_append(partition, packed, zstd_allowed=False) == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+    )
+    assert await append_from_client(partition, packed) == 0
 
 
-def test_transactional_batch_has_a_producer_that_no_coordinator_knows(make_partition: MakePartition) -> None:
+async def test_transactional_batch_has_a_producer_that_no_coordinator_knows(
+    make_partition: MakePartition,
+) -> None:
     """Nothing may be written that no coordinator would ever commit or abort."""
     partition = make_partition()
     records = batch(attributes=0x10, producer_id=1, producer_epoch=0, base_sequence=0)
 
-    assert code_of_append(partition, records) == ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    assert await code_of_append(partition, records) == ErrorCode.INVALID_PRODUCER_ID_MAPPING
     assert partition.high_watermark == 0
 
 
@@ -166,3 +172,206 @@ def test_read_committed_sees_up_to_the_open_transaction(make_partition: MakePart
     assert partition.visible_end(committed_only=True) == 1
     assert len(partition.read(0, 1000, committed_only=True, at_least_one_batch=True)) == size
     assert len(partition.read(1, 1000, committed_only=True, at_least_one_batch=True)) == 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "acks_all", "code"),
+    [(1, True, None), (2, False, None), (2, True, ErrorCode.NOT_ENOUGH_REPLICAS)],
+)
+async def test_acks_all_promises_no_more_copies_than_there_are(
+    make_partition: MakePartition, wanted: int, acks_all: bool, code: ErrorCode | None
+) -> None:
+    """min.insync.replicas above 1 is more than one node has; nothing is written then."""
+    partition = make_partition(min_insync_replicas=wanted)
+
+    if code is None:
+        await append_from_client(partition, batch(), acks_all=acks_all)
+    else:
+        assert await code_of_append(partition, batch(), acks_all=acks_all) == code
+
+    assert partition.log.log_end_offset == (0 if code else 1)
+
+
+async def test_codec_of_the_topic_is_the_batches(make_partition: MakePartition) -> None:
+    """compression.type: what is written is packed as the topic has it, and the rest is as it came."""
+    partition = make_partition(compression_type="gzip")
+
+    await append_from_client(partition, batch(3, size=500))
+
+    written = RecordBatch(slice_of(partition).read())
+    assert (written.codec, written.record_count) == (Codec.GZIP, 3)
+    assert [record.value for record in decode_records(written)] == [b"v" * 500] * 3
+
+
+async def test_refusal_of_a_batch_that_is_to_be_repacked_is_the_same(make_partition: MakePartition) -> None:
+    partition = make_partition(compression_type="gzip")
+    damaged = batch()
+    damaged[-1] ^= 1
+
+    assert await code_of_append(partition, damaged) == ErrorCode.CORRUPT_MESSAGE
+
+
+async def test_topic_deleted_while_a_batch_is_repacked(
+    make_partition: MakePartition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    partition = make_partition(compression_type="gzip")
+    partition.mark_deleted()
+
+    assert await code_of_append(partition, batch()) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def slice_of(partition: Partition, offset: int = 0) -> FileSlice:
+    found = partition.read(offset, 1 << 20, committed_only=False, at_least_one_batch=True)
+    assert isinstance(found, FileSlice)
+    return found
+
+
+def test_reader_at_the_end_opens_no_file(make_partition: MakePartition) -> None:
+    """Consumers wait at the end of thousands of partitions, and each file open counts."""
+    partition = make_partition()
+    append(partition, 3)
+
+    assert partition.read(3, 1 << 20, committed_only=False, at_least_one_batch=True) == b""
+
+
+@pytest.mark.parametrize("offset", [-1, 4])
+def test_offset_out_of_range(make_partition: MakePartition, offset: int) -> None:
+    partition = make_partition()
+    append(partition, 3)
+
+    with pytest.raises(KafkaError) as refusal:
+        partition.read(offset, 1 << 20, committed_only=False, at_least_one_batch=True)
+    assert refusal.value.code == ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+# --- the mode fsync
+
+
+async def test_readers_see_only_what_is_flushed(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill
+) -> None:
+    """What a power cut can take away nobody may act on: not by a fetch, a list of offsets, or the LSO."""
+    partition, waits = make_partition(flusher=flusher, durability="fsync"), trio.Event()
+    partition.wait_with(waits)
+    disk.hold()
+    append(partition)
+    await disk.has_begun(1)
+
+    held = (
+        partition.high_watermark,
+        partition.last_stable_offset,
+        partition.latest_offset(committed_only=False).offset,
+        partition.read(0, 1 << 20, committed_only=False, at_least_one_batch=True),
+        waits.is_set(),
+    )
+    disk.let_go()
+    await waits.wait()
+
+    assert held == (0, 0, 0, b"", False)
+    assert (partition.high_watermark, partition.last_stable_offset) == (1, 1)
+    assert len(slice_of(partition)) == len(batch())
+
+
+@pytest.mark.parametrize(
+    ("durability", "acks_all", "waits"),
+    [("os", True, False), ("os", False, False), ("fsync", True, True), ("fsync", False, False)],
+)
+async def test_only_acks_all_in_the_mode_fsync_waits(
+    make_partition: MakePartition, flusher: Flusher, durability: str, acks_all: bool, waits: bool
+) -> None:
+    partition = make_partition(flusher=flusher, durability=durability)
+    append(partition)
+
+    assert (partition.awaited_flush(1, acks_all=acks_all) is not None) is waits
+
+
+async def test_written_with_acks_1_is_flushed_nevertheless(
+    make_partition: MakePartition, flusher: Flusher
+) -> None:
+    """Nobody waits for it, but readers are to see it."""
+    partition = make_partition(flusher=flusher, durability="fsync")
+    append(partition)
+
+    while partition.high_watermark < 1:
+        await trio.lowlevel.checkpoint()
+
+    assert partition.awaited_flush(1, acks_all=True) is None
+
+
+async def test_retry_of_what_is_not_flushed_waits_as_well(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill
+) -> None:
+    """A duplicate is answered with where the first went, which has to last before that is said."""
+    partition = make_partition(flusher=flusher, durability="fsync")
+    sent = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}
+    disk.hold()
+    partition.append(batch(2, **sent), now_ms=1)
+
+    again = partition.append(batch(2, **sent), now_ms=1)
+    unflushed = partition.awaited_flush(again.last_offset + 1, acks_all=True)
+
+    assert (again.duplicate, again.base_offset) == (True, 0)
+    assert unflushed is not None
+    disk.let_go()
+    await unflushed.wait()
+    assert partition.high_watermark == 2
+
+
+@pytest.mark.parametrize("acks_all", [True, False])
+async def test_append_that_makes_flush_messages_full_is_answered_after_the_flush(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill, acks_all: bool
+) -> None:
+    """As Kafka's UnifiedLog.append flushes in the request's thread, whatever the acks."""
+    partition = make_partition(flusher=flusher, flush_messages=3)
+    append(partition, 2)
+    below = partition.awaited_flush(2, acks_all=acks_all)
+    append(partition, 1)
+    full = partition.awaited_flush(3, acks_all=acks_all)
+
+    assert below is None
+    assert full is not None
+    assert partition.high_watermark == 3
+    await full.wait()
+    assert (partition.log.recovery_point, disk.flushed) == (3, [{"t-0"}])
+    append(partition, 2)
+    assert partition.awaited_flush(5, acks_all=acks_all) is None
+
+
+async def test_settings_change_at_run_time(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill
+) -> None:
+    """Readers are never shown less than before; what was written is flushed as the new settings want it."""
+    partition = make_partition(flusher=flusher)
+    append(partition, 2)
+    disk.hold()
+
+    partition.reconfigure(LogConfig(durability="fsync"))
+    shown = [partition.high_watermark]
+    append(partition, 1)
+    shown.append(partition.high_watermark)
+    partition.reconfigure(LogConfig())
+    shown.append(partition.high_watermark)
+    partition.reconfigure(LogConfig(durability="fsync"))
+    shown.append(partition.high_watermark)
+    disk.let_go()
+    while partition.log.recovery_point < 3:
+        await trio.lowlevel.checkpoint()
+
+    assert shown == [2, 2, 3, 3]
+
+
+async def test_what_is_left_of_an_earlier_run_is_flushed(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill
+) -> None:
+    """A log that was opened with more than is known to last shows it when it does."""
+    log = make_partition().log
+    append(Partition(log, 0))
+
+    partition = Partition(log, 0, flusher)
+    partition.reconfigure(LogConfig(durability="fsync"))
+    await disk.has_begun(1)
+    opened_so = Partition(log, 0, flusher)
+
+    assert opened_so.high_watermark in (0, 1)
+    while opened_so.high_watermark < 1:
+        await trio.lowlevel.checkpoint()

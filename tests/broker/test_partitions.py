@@ -51,10 +51,10 @@ def code_of(partitions: Partitions, name: str, index: int) -> ErrorCode:
     return refusal.value.code
 
 
-def test_every_partition_of_the_metadata_is_opened(make: Make, tmp_path: Path) -> None:
+async def test_every_partition_of_the_metadata_is_opened(make: Make, tmp_path: Path) -> None:
     """With its leader epoch, and a folder made if there is none."""
     partitions = make(topic(count=2, leader_epoch=4))
-    partitions.open_all()
+    await partitions.open_all()
 
     assert partitions.find("t", 1).leader_epoch == 4
     assert (tmp_path / "t-1").is_dir()
@@ -67,9 +67,9 @@ def test_every_partition_of_the_metadata_is_opened(make: Make, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("name", "index"), [("t", 1), ("t", -1), ("u", 0), ("", 0)])
-def test_unknown_partitions_are_not_found(make: Make, name: str, index: int) -> None:
+async def test_unknown_partitions_are_not_found(make: Make, name: str, index: int) -> None:
     partitions = make(topic())
-    partitions.open_all()
+    await partitions.open_all()
 
     assert code_of(partitions, name, index) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
@@ -92,7 +92,7 @@ def test_topics_are_named_by_id(make: Make) -> None:
     ],
     ids=["unknown topic", "unknown partition", "earlier topic of the name"],
 )
-def test_folders_of_no_topic_are_set_aside(
+async def test_folders_of_no_topic_are_set_aside(
     make: Make, directory: LogDirectory, tmp_path: Path, stray: tuple[TopicPartition, TopicId]
 ) -> None:
     """Never deleted, and never taken for the data of a topic that is named alike."""
@@ -102,7 +102,7 @@ def test_folders_of_no_topic_are_set_aside(
     again = LogDirectory.open(tmp_path, node_id=1)
     partitions = Partitions(again, image(topic()), log_config=lambda name: LogConfig(), now_ms=lambda: 1)
 
-    partitions.open_all()
+    await partitions.open_all()
 
     kept = [path.name for path in tmp_path.iterdir() if path.name.endswith("-stray")]
     assert len(kept) == 1
@@ -111,7 +111,7 @@ def test_folders_of_no_topic_are_set_aside(
     again.close(clean=True)
 
 
-def test_partition_that_cannot_be_opened_is_offline(
+async def test_partition_that_cannot_be_opened_is_offline(
     make: Make, directory: LogDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The others serve; this one answers with what is wrong."""
@@ -124,7 +124,7 @@ def test_partition_that_cannot_be_opened_is_offline(
 
     monkeypatch.setattr(directory, "open_log", open_log)
     partitions = make(topic(count=2))
-    partitions.open_all()
+    await partitions.open_all()
 
     assert partitions.find("t", 0).high_watermark == 0
     assert code_of(partitions, "t", 1) == ErrorCode.KAFKA_STORAGE_ERROR
@@ -133,10 +133,10 @@ def test_partition_that_cannot_be_opened_is_offline(
     assert code_of(partitions, "t", 1) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_removed_topic_is_gone_at_once(make: Make, tmp_path: Path) -> None:
+async def test_removed_topic_is_gone_at_once(make: Make, tmp_path: Path) -> None:
     """Its fetches wake, its name is free, its folder is marked for deletion."""
     partitions = make(topic())
-    partitions.open_all()
+    await partitions.open_all()
     partition, bell = partitions.find("t", 0), trio.Event()
     append(partition)
     partition.wait_with(bell)
@@ -150,7 +150,7 @@ def test_removed_topic_is_gone_at_once(make: Make, tmp_path: Path) -> None:
     assert partitions.find("t", 0).high_watermark == 0
 
 
-def test_topic_whose_folder_stays_is_removed_nevertheless(
+async def test_topic_whose_folder_stays_is_removed_nevertheless(
     make: Make, directory: LogDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The metadata have forgotten it; the folder is set aside at the next start."""
@@ -159,14 +159,14 @@ def test_topic_whose_folder_stays_is_removed_nevertheless(
         raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "t-0 could not be deleted.")
 
     partitions = make(topic())
-    partitions.open_all()
+    await partitions.open_all()
     monkeypatch.setattr(directory, "delete_log", delete_log)
 
     assert partitions.remove_topic(TOPIC_ID) == "t"
     assert code_of(partitions, "t", 0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_changed_settings_reach_the_open_logs(make: Make, directory: LogDirectory) -> None:
+async def test_changed_settings_reach_the_open_logs(make: Make, directory: LogDirectory) -> None:
     """Of that topic alone."""
     configs = {"t": LogConfig(), "u": LogConfig()}
     partitions = Partitions(
@@ -175,7 +175,7 @@ def test_changed_settings_reach_the_open_logs(make: Make, directory: LogDirector
         log_config=configs.__getitem__,
         now_ms=lambda: 1,
     )
-    partitions.open_all()
+    await partitions.open_all()
     changed = dataclasses.replace(LogConfig(), max_message_bytes=7)
     configs["t"] = configs["u"] = changed
 
@@ -185,7 +185,7 @@ def test_changed_settings_reach_the_open_logs(make: Make, directory: LogDirector
     assert partitions.find("u", 0).log.config is not changed
 
 
-def test_each_refusal_of_an_offline_partition_is_an_error_of_its_own(
+async def test_each_refusal_of_an_offline_partition_is_an_error_of_its_own(
     make: Make, directory: LogDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that was raised before keeps the frames of that raise alive, and with them its request."""
@@ -195,7 +195,7 @@ def test_each_refusal_of_an_offline_partition_is_an_error_of_its_own(
 
     monkeypatch.setattr(directory, "open_log", open_log)
     partitions = make(topic())
-    partitions.open_all()
+    await partitions.open_all()
     refusals = []
     for _ in range(2):
         with pytest.raises(KafkaError) as refusal:

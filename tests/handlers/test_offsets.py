@@ -3,9 +3,15 @@
 from typing import Any
 
 import pytest
+from kafka import KafkaConsumer, TopicPartition
 
 from tests.handlers.support import batch, new_topic, produce
 from tests.support.raw_client import RawClient
+from wirekafka.protocol.apis.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from wirekafka.protocol.apis.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -17,6 +23,7 @@ from wirekafka.protocol.apis.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
 )
 from wirekafka.protocol.error_codes import ErrorCode
+from wirekafka.protocol.records import Codec, Record, RecordBatch, build_batch
 from wirekafka.testing import RunningBroker
 
 NEWEST = 11
@@ -207,3 +214,77 @@ def test_largest_timestamp_of_records_without_any(raw: RawClient, version: int) 
 
     assert listed(raw, version, made[0], MAX_TIMESTAMP) == (0, 0, -1, 0)
     assert listed(raw, version, made[0], MAX_TIMESTAMP, 1) == NOT_FOUND
+
+
+CODECS = pytest.mark.parametrize("codec", list(Codec))
+
+
+@CODECS
+def test_records_are_found_inside_compressed_batches(raw: RawClient, codec: Codec) -> None:
+    """The record's own offset and time, though the batch's header has neither."""
+    made = new_topic(raw)
+    for times in ([1, 4, 2], [0, 9, 9]):
+        records = [Record(b"k", b"v", START_MS + after_ms) for after_ms in times]
+        produce(raw, made, bytes(build_batch(records, codec=codec)))
+
+    assert listed(raw, NEWEST, made[0], START_MS + 2) == found(NEWEST, 1, START_MS + 4)
+    assert listed(raw, NEWEST, made[0], START_MS + 5) == found(NEWEST, 4, START_MS + 9)
+    assert listed(raw, NEWEST, made[0], MAX_TIMESTAMP) == found(NEWEST, 4, START_MS + 9)
+
+
+@CODECS
+def test_nothing_is_found_before_the_start_of_the_log(raw: RawClient, codec: Codec) -> None:
+    """DeleteRecords may leave a batch of which only the end is still there."""
+    made = new_topic(raw)
+    records = [Record(b"k", b"v", START_MS + after_ms) for after_ms in (5, 9, 1, 5)]
+    produce(raw, made, bytes(build_batch(records, codec=codec)))
+    start = DeleteRecordsPartition(partition_index=0, offset=2)
+    topics = [DeleteRecordsTopic(name=made[0], partitions=[start])]
+    raw.ask(DeleteRecordsRequest(topics=topics, timeout_ms=1000), 2)
+
+    assert listed(raw, NEWEST, made[0], EARLIEST) == found(NEWEST, 2)
+    assert listed(raw, NEWEST, made[0], START_MS) == found(NEWEST, 2, START_MS + 1)
+    assert listed(raw, NEWEST, made[0], START_MS + 2) == found(NEWEST, 3, START_MS + 5)
+    assert listed(raw, NEWEST, made[0], START_MS + 6) == NOT_FOUND
+
+
+def test_log_append_time_is_the_time_that_is_searched(raw: RawClient) -> None:
+    """All records of a batch have it, whatever their producer said."""
+    made = new_topic(raw, message_timestamp_type="LogAppendTime")
+    produce(raw, made, batch(3, timestamp_ms=5))
+    produce(raw, made, batch(3, timestamp_ms=5))
+    code, offset, timestamp, _ = listed(raw, NEWEST, made[0], START_MS)
+
+    assert (code, offset) == (0, 0)
+    assert listed(raw, NEWEST, made[0], timestamp + 60_000) == NOT_FOUND
+
+
+def test_a_batch_that_cannot_be_unpacked_is_an_error_of_its_partition(raw: RawClient) -> None:
+    """The others of the request are answered."""
+    made = new_topic(raw, partitions=2)
+    spoilt = build_batch([Record(b"k", b"v", START_MS)])
+    spoilt[22] |= Codec.LZ4
+    view = RecordBatch(spoilt)
+    view.set_timestamp_type(log_append_time=False, max_timestamp=view.max_timestamp)
+    produce(raw, made, bytes(spoilt))
+    produce(raw, made, batch(1, timestamp_ms=START_MS), partition=1)
+    wanted = [ListOffsetsPartition(partition_index=index, timestamp=START_MS) for index in (0, 1)]
+    [answered] = ask(raw, NEWEST, made[0], *wanted)
+
+    codes = {one.partition_index: one.error_code for one in answered.partitions}
+    assert codes == {0: ErrorCode.CORRUPT_MESSAGE, 1: 0}
+
+
+def test_a_stock_client_finds_offsets_by_time(broker: RunningBroker, topic: str) -> None:
+    """KafkaConsumer.offsets_for_times of kafka-python."""
+    consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap)
+    partition = TopicPartition(topic, 0)
+    times = (START_MS + 1001, START_MS + 1002, START_MS + 3002)
+    told = [consumer.offsets_for_times({partition: time})[partition] for time in times]
+    consumer.close()
+
+    assert [one and (one.offset, one.timestamp) for one in told] == [
+        (1, START_MS + 1001),
+        (2, START_MS + 3000),
+        None,
+    ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.metadata.support import Cluster, ClusterWith, MakeTopic
+from tests.metadata.support import BROKER, GROUP, LOGGER, METRICS, TOPIC, Cluster, ClusterWith, MakeTopic
 from wirekafka.protocol.apis.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -11,8 +11,6 @@ from wirekafka.protocol.apis.describe_configs import (
 )
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.stored.cluster_metadata import ConfigRecord
-
-TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 
 
 def describe(
@@ -237,3 +235,83 @@ def test_client_metrics_subscription_has_three_settings(cluster: Cluster) -> Non
 
     told = {name: (config.value, config.config_source) for name, config in configs.items()}
     assert told == {"interval.ms": ("500", 7), "match": ("", 5), "metrics": ("", 5)}
+
+
+def test_setting_changed_at_run_time_is_told_by_every_source(
+    cluster_with: ClusterWith, topic: MakeTopic
+) -> None:
+    """KIP-226: topic (1), this broker (2), all brokers (3), static (4), default (5), in that order."""
+    cluster = cluster_with(log_segment_bytes="2000000")
+    cluster.create(topic("t", segment_bytes="3000000"))
+    cluster.set(BROKER, "", log_segment_bytes="4000000")
+    cluster.set(BROKER, "1", log_segment_bytes="5000000")
+    brokers = [
+        ("log.segment.bytes", "5000000", 2),
+        ("log.segment.bytes", "4000000", 3),
+        ("log.segment.bytes", "2000000", 4),
+        ("log.segment.bytes", "1073741824", 5),
+    ]
+
+    of_topic = configs_of(cluster, TOPIC, "t")["segment.bytes"]
+    of_broker = configs_of(cluster, BROKER, "1")["log.segment.bytes"]
+
+    assert (of_topic.value, of_topic.config_source) == ("3000000", 1)
+    assert synonyms_of(of_topic) == [("segment.bytes", "3000000", 1), *brokers]
+    assert (of_broker.value, of_broker.config_source) == ("5000000", 2)
+    assert synonyms_of(of_broker) == brokers
+
+
+def test_topic_without_own_setting_is_told_what_changed(cluster: Cluster, topic: MakeTopic) -> None:
+    """The value that holds, and who gave it."""
+    cluster.create(topic("t"))
+    cluster.set(BROKER, "", log_retention_ms="5")
+
+    config = configs_of(cluster, TOPIC, "t")["retention.ms"]
+
+    assert (config.value, config.config_source) == ("5", 3)
+
+
+def test_settings_of_all_brokers_are_those_made_for_all(cluster: Cluster) -> None:
+    """The empty name: none of this broker's, and none of the others' sources."""
+    cluster.set(BROKER, "", log_retention_ms=" 5", nobody_knows="x")
+    cluster.set(BROKER, "1", log_retention_ms="6", log_roll_ms="7")
+
+    told = configs_of(cluster, BROKER, "")
+
+    assert {name: (config.value, config.read_only, config.is_sensitive) for name, config in told.items()} == {
+        "log.retention.ms": (" 5", False, False),
+        "nobody.knows": (None, True, True),
+    }
+    assert synonyms_of(told["log.retention.ms"]) == [("log.retention.ms", " 5", 3)]
+    assert synonyms_of(told["nobody.knows"]) == [("nobody.knows", None, 3)]
+
+
+def test_secret_made_at_run_time_is_not_told(cluster: Cluster) -> None:
+    """Neither as the value nor as a synonym."""
+    name = "listener.name.x.ssl.keystore.password"
+    cluster.replace(BROKER, "1", {name: "s3cret"})
+
+    config = configs_of(cluster, BROKER, "1")[name]
+
+    assert (config.value, config.is_sensitive) == (None, True)
+    assert synonyms_of(config) == [(name, None, 2)]
+
+
+def test_internal_setting_of_a_topic_is_told_where_it_is_set(cluster: Cluster, topic: MakeTopic) -> None:
+    """wirekafka.durability is no setting of Kafka's: clients see it when they made it."""
+    cluster.create(topic("t"))
+    name = "wirekafka.durability"
+    assert name not in configs_of(cluster, TOPIC, "t")
+
+    cluster.set(TOPIC, "t", wirekafka_durability="fsync")
+
+    assert synonyms_of(configs_of(cluster, TOPIC, "t")[name]) == [(name, "fsync", 1), (name, "os", 5)]
+
+
+def test_group_goes_by_what_changed(cluster: Cluster) -> None:
+    """The broker's setting is a group's default, also when it changed at run time."""
+    cluster.set(BROKER, "1", group_consumer_assignment_interval_ms="2000")
+
+    config = configs_of(cluster, GROUP, "g")["consumer.assignment.interval.ms"]
+
+    assert (config.value, config.config_source) == ("2000", 2)

@@ -82,3 +82,24 @@ def test_internal_setting_is_told_only_where_it_is_set() -> None:
 
     assert "internal.segment.bytes" not in {config.name for config in settings.describe({})}
     assert "internal.segment.bytes" in {c.name for c in settings.describe({"internal.segment.bytes": "9"})}
+
+
+@pytest.mark.parametrize(
+    ("all_brokers", "this_broker", "source"),
+    [
+        ({}, {}, 4),
+        ({"log.retention.ms": "5"}, {}, 3),
+        ({"log.retention.ms": "5"}, {"log.retention.ms": "6"}, 2),
+    ],
+)
+def test_source_of_a_value_that_changed_at_run_time(
+    all_brokers: dict[str, str], this_broker: dict[str, str], source: int
+) -> None:
+    """KafkaConfigSchema: this broker (2), all brokers (3), what the broker was started with (4)."""
+    started = Settings.load("log.retention.hours=1", profile="kafka")
+    settings = TopicSettings(started.changed(all_brokers, this_broker))
+
+    told = {config.name: config for config in settings.describe({})}
+
+    assert told["retention.ms"].config_source == source
+    assert told["segment.ms"].config_source == 5

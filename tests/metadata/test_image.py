@@ -104,3 +104,14 @@ def test_features_and_producer_ids_are_kept() -> None:
 
     assert dict(image.features) == {"a": 2}
     assert image.next_producer_id == 3000
+
+
+def test_brokers_settings_have_a_generation_of_their_own() -> None:
+    """What is made of them is made anew only when they change."""
+    image = image_of(setting("5"), setting("5", "metrics", (16, "m")))
+    assert image.broker_configs_generation == 0
+
+    image.apply(setting("5", "log.retention.ms", (4, "")))
+    image.apply(setting(None, "log.retention.ms", (4, "1")))
+
+    assert image.broker_configs_generation == 2

@@ -1,31 +1,28 @@
 """Tests of server/transport.py, over a pair of connected sockets."""
 
+import errno
 import random
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
 import trio
 import trio.testing
 
 from wirekafka.server.transport import Buffer, SocketTransport
+from wirekafka.storage import FileSlice
+from wirekafka.storage.files import FILES, OpenFile
 
 SMALL_BUFFER_BYTES = 4096
 
 
-class Slice:
-    """A stretch of an open file."""
+Part = bytes | bytearray | memoryview | FileSlice
 
-    def __init__(self, file: BinaryIO, position: int, length: int) -> None:
-        self.file, self.position, self.length = file, position, length
 
-    def __len__(self) -> int:
-        return self.length
-
-    def fileno(self) -> int:
-        return self.file.fileno()
+def file_of(path: Path, content: bytes) -> OpenFile:
+    path.write_bytes(content)
+    return OpenFile(FILES, str(path))
 
 
 @pytest.fixture
@@ -41,6 +38,19 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield ours, peer
 
 
+class Recording(SocketTransport):
+    """Keeps, of each run of buffers that is sent, whether more was said to come."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        super().__init__(sock)
+        self.more: list[bool] = []
+
+    async def _send_buffers(self, buffers: list[Buffer], *, more: bool) -> None:
+        if buffers:
+            self.more.append(more)
+        await super()._send_buffers(buffers, more=more)
+
+
 async def read_to_end(peer: socket.socket, received: bytearray) -> None:
     stream = trio.socket.from_stdlib_socket(peer.dup())
     with stream:
@@ -48,9 +58,7 @@ async def read_to_end(peer: socket.socket, received: bytearray) -> None:
             received += piece
 
 
-async def sent_through(
-    pair: tuple[socket.socket, socket.socket], parts: list[bytes | bytearray | memoryview | Slice]
-) -> bytes:
+async def sent_through(pair: tuple[socket.socket, socket.socket], parts: list[Part]) -> bytes:
     """What a peer gets that reads a little at a time."""
     ours, peer = pair
     received = bytearray()
@@ -68,9 +76,7 @@ async def test_buffers_arrive_in_order_whatever_the_peer_takes_at_a_time(
     """Every kind of buffer, more of them than one call takes, larger than the socket's own."""
     rng = random.Random(1)
     pieces = [rng.randbytes(rng.choice([0, 1, 10, 5000])) for _ in range(200)]
-    parts: list[bytes | bytearray | memoryview | Slice] = [
-        (bytes, bytearray, memoryview)[n % 3](piece) for n, piece in enumerate(pieces)
-    ]
+    parts: list[Part] = [(bytes, bytearray, memoryview)[n % 3](piece) for n, piece in enumerate(pieces)]
 
     assert await sent_through(pair, parts) == b"".join(pieces)
 
@@ -80,34 +86,79 @@ async def test_slices_of_files_arrive_in_their_places(
 ) -> None:
     """A partial sendfile goes on where it stopped; bytes before, between and behind keep their order."""
     content = random.Random(2).randbytes(300_000)
-    (tmp_path / "segment").write_bytes(content)
-    with (tmp_path / "segment").open("rb") as file:
-        parts: list[bytes | bytearray | memoryview | Slice] = [
+    file = file_of(tmp_path / "segment", content)
+    parts: list[Part] = [
+        b"head",
+        FileSlice(file, 1000, 200_000),
+        FileSlice(file, 0, 10),
+        b"between" * 1000,
+        FileSlice(file, 250_000, 40_000),
+        FileSlice(file, 299_999, 1),
+        FileSlice(file, 5, 0),
+    ]
+
+    received = await sent_through(pair, parts)
+
+    assert received == b"".join(
+        [
             b"head",
-            Slice(file, 1000, 200_000),
-            Slice(file, 0, 10),
+            content[1000:201_000],
+            content[:10],
             b"between" * 1000,
-            Slice(file, 299_999, 1),
-            Slice(file, 5, 0),
+            content[250_000:290_000],
+            content[-1:],
         ]
-
-        received = await sent_through(pair, parts)
-
-    assert received == b"head" + content[1000:201_000] + content[:10] + b"between" * 1000 + content[-1:]
+    )
 
 
-async def test_a_file_that_ends_too_early_is_an_error_and_no_endless_loop(
+async def test_more_small_slices_than_one_call_takes_arrive_in_order(
     pair: tuple[socket.socket, socket.socket], tmp_path: Path
 ) -> None:
-    """The length has been sent already: the connection cannot be kept."""
-    (tmp_path / "segment").write_bytes(b"short")
-    with (tmp_path / "segment").open("rb") as file, pytest.raises(OSError, match="ended 5 bytes before"):
-        await SocketTransport(pair[0]).send([Slice(file, 0, 10)])
+    """A fetch of many partitions with a little in each: heads and records alternate."""
+    content = random.Random(3).randbytes(30_000)
+    file = file_of(tmp_path / "segment", content)
+    parts: list[Part] = []
+    for n in range(100):
+        parts += [b"head %d" % n, FileSlice(file, 100 * n, n)]
+
+    received = await sent_through(pair, parts)
+
+    assert received == b"".join(b"head %d" % n + content[100 * n : 101 * n] for n in range(100))
+
+
+@pytest.mark.parametrize(("size", "calls"), [(32 * 1024, [False]), (32 * 1024 + 1, [True, False])])
+async def test_a_small_slice_goes_in_one_call_with_what_stands_around_it(
+    pair: tuple[socket.socket, socket.socket], tmp_path: Path, size: int, calls: list[bool]
+) -> None:
+    """Three calls for a kilobyte of records would cost more than reading it; a large slice is not read."""
+    file = file_of(tmp_path / "segment", bytes(size))
+    recording = Recording(pair[0])
+    received = bytearray()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(read_to_end, pair[1], received)
+        await recording.send([b"head", FileSlice(file, 0, size), b"tail"])
+        recording.close()
+
+    assert received == b"head" + bytes(size) + b"tail"
+    assert recording.more == calls
+
+
+@pytest.mark.parametrize("length", [10, 100_000])
+async def test_a_file_that_ends_too_early_is_an_error_and_no_endless_loop(
+    pair: tuple[socket.socket, socket.socket], tmp_path: Path, length: int
+) -> None:
+    """The length has been sent already, or is about to be: the connection cannot be kept."""
+    file = file_of(tmp_path / "segment", b"short")
+
+    with pytest.raises(OSError, match=f"ended {length - 5} bytes before") as failed:
+        await SocketTransport(pair[0]).send([FileSlice(file, 0, length)])
+
+    assert failed.value.errno == errno.EIO
 
 
 async def test_what_is_neither_bytes_nor_a_file_is_refused(pair: tuple[socket.socket, socket.socket]) -> None:
     """A list would have a length too."""
-    with pytest.raises(TypeError, match="neither bytes nor a stretch of a file"):
+    with pytest.raises(TypeError, match="neither bytes nor a slice of a file"):
         await SocketTransport(pair[0]).send([[1, 2]])
 
 
@@ -222,17 +273,8 @@ async def test_an_empty_slice_holds_nothing_back(
     pair: tuple[socket.socket, socket.socket], tmp_path: Path
 ) -> None:
     """What is sent with "more comes" waits in the system for 200 ms when nothing comes."""
-    path = tmp_path / "file"
-    path.write_bytes(b"")
-    flags: list[int] = []
-
-    class Recording(SocketTransport):
-        async def _send_buffers(self, buffers: list[Buffer], *, more: bool) -> None:
-            flags.append(more)
-            await super()._send_buffers(buffers, more=more)
-
-    with path.open("rb") as file:
-        await Recording(pair[0]).send([b"head", Slice(file, 0, 0)])
+    recording = Recording(pair[0])
+    await recording.send([b"head", FileSlice(file_of(tmp_path / "segment", b""), 0, 0)])
 
     assert pair[1].recv(10) == b"head"
-    assert flags == [False]
+    assert recording.more == [False]

@@ -20,7 +20,7 @@ class UnsyncedFiles(Files):
     def fdatasync(self, fd: int) -> None:
         return
 
-    def sync_filesystem(self, path: str) -> None:
+    def sync_filesystem(self, fd: int) -> None:
         return
 
     def sync_folder(self, path: str) -> None:

@@ -258,8 +258,10 @@ def test_a_stop_is_clean_only_if_every_log_was_checked(tmp_path: Path) -> None:
 
 
 def test_a_log_that_failed_makes_the_stop_unclean(faulty_store: Store, faulty_files: FaultyFiles) -> None:
-    """And keeps its old recovery point; the folder is let go of."""
+    """And nothing more is written, not even a checkpoint; the folder is let go of."""
     log = faulty_store.open()
+    assert faulty_store.directory is not None
+    faulty_store.directory.checkpoint()
     fill(log)
     faulty_files.fail_next("fdatasync")
     with pytest.raises(KafkaError):
@@ -273,7 +275,7 @@ def test_a_log_that_failed_makes_the_stop_unclean(faulty_store: Store, faulty_fi
     assert faulty_store.open().log_end_offset == 2
 
 
-@pytest.mark.parametrize("call", ["sync_filesystem", "rename", "pwrite", "open"])
+@pytest.mark.parametrize("call", ["fdatasync", "rename", "pwrite", "open"])
 def test_a_close_that_fails_leaves_no_marker(
     faulty_store: Store, faulty_files: FaultyFiles, call: str
 ) -> None:
@@ -291,11 +293,13 @@ def test_a_close_that_fails_leaves_no_marker(
 
 def test_a_checkpoint_that_fails_is_a_storage_error(faulty_store: Store, faulty_files: FaultyFiles) -> None:
     """The old one stays."""
-    fill(faulty_store.open())
+    log = faulty_store.open()
+    fill(log)
     directory = faulty_store.directory
     assert directory is not None
     directory.checkpoint()
     before = (faulty_store.path / "replication-offset-checkpoint").read_text()
+    fill(log)
     faulty_files.fail_next("rename", always=True)
 
     with pytest.raises(KafkaError) as caught:

@@ -11,9 +11,11 @@ from wirekafka.storage.files import (
     Files,
     FileSlice,
     OpenFile,
+    SyncFailed,
     read_file,
     remove_folder_and_files,
     replace_file,
+    sync_names,
     write_file,
 )
 
@@ -138,8 +140,79 @@ def test_a_lock_is_held_once(tmp_path: Path) -> None:
 
 
 def test_the_filesystem_is_synced_by_one_call(tmp_path: Path) -> None:
-    """A wrong path is an error, not a silence."""
-    FILES.sync_filesystem(str(tmp_path))
+    """Of an open folder; what is no filesystem is an error, not a silence."""
+    folder = FILES.open_folder(str(tmp_path))
+    FILES.sync_filesystem(folder)
+    FILES.close(folder)
 
-    with pytest.raises(FileNotFoundError):
-        FILES.sync_filesystem(str(tmp_path / "missing"))
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        FILES.sync_filesystem(folder)
+
+
+@pytest.mark.parametrize(
+    ("system", "release", "can"),
+    [("Linux", "5.8.0-1", True), ("Linux", "5.7.19", False), ("Linux", "6-rc", True), ("Darwin", "23.1", False)],
+)
+def test_a_filesystem_is_synced_where_the_kernel_tells_of_errors(
+    monkeypatch: pytest.MonkeyPatch, system: str, release: str, can: bool
+) -> None:
+    """Since Linux 5.8; before, syncfs said nothing of a failed write-back."""
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result((system, "host", release, "", "")))
+
+    assert FILES.can_sync_filesystem is can
+
+
+def test_a_failed_sync_is_told_from_other_failures(tmp_path: Path) -> None:
+    """After it nothing is known; after a folder that could not be opened everything is as it was."""
+
+    class FailingSyncs(Files):
+        def fdatasync(self, fd: int) -> None:
+            raise OSError(errno.EIO, "lost")
+
+        def sync_folder(self, path: str) -> None:
+            raise OSError(errno.EMFILE if path == "full" else errno.EIO, "lost")
+
+    file = OpenFile(FailingSyncs(), str(tmp_path / "f"), create=True)
+
+    with pytest.raises(SyncFailed, match="lost"):
+        file.sync()
+    with pytest.raises(SyncFailed, match="lost"):
+        sync_names(FailingSyncs(), "folder")
+    with pytest.raises(OSError, match="lost") as caught:
+        sync_names(FailingSyncs(), "full")
+    assert not isinstance(caught.value, SyncFailed)
+
+
+def test_a_failed_replacement_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    """And no temporary file, which would take space on a full disk."""
+
+    class FailingRename(Files):
+        def rename(self, old: str, new: str) -> None:
+            raise OSError(errno.ENOSPC, "full")
+
+    path = tmp_path / "f"
+    path.write_bytes(b"old")
+
+    with pytest.raises(OSError, match="full"):
+        replace_file(FailingRename(), str(path), b"new")
+
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_knows_whether_a_sync_is_due(tmp_path: Path) -> None:
+    """And is remembered when it is closed before."""
+    unsynced: set[str] = set()
+    file = OpenFile(FILES, str(tmp_path / "f"), create=True, unsynced=unsynced)
+    file.write(b"x", 0)
+    assert file.written
+    file.sync()
+    assert not file.written
+    del file
+    assert unsynced == set()
+
+    file = OpenFile(FILES, str(tmp_path / "f"), unsynced=unsynced)
+    file.write(b"x", 0)
+    del file
+
+    assert unsynced == {str(tmp_path / "f")}

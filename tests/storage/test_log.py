@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.storage.support import NOW_MS, FaultyFiles, Store, UnsyncedFiles, simple_batch
+from tests.storage.support import NOW_MS, TOPIC_ID, FaultyFiles, Store, UnsyncedFiles, simple_batch
+from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import (
     ControlRecordType,
@@ -20,6 +21,7 @@ from wirekafka.protocol.records import (
 )
 from wirekafka.storage import Appended, LogConfig, Origin, PartitionLog, TimestampOffset
 
+OTHER = TopicPartition("t", 1)
 SMALL_SEGMENTS = LogConfig(segment_bytes=400, index_interval_bytes=100)
 
 
@@ -143,15 +145,18 @@ def test_config_may_change_at_any_time(store: Store) -> None:
     assert code_of(caught) is ErrorCode.MESSAGE_TOO_LARGE
 
 
-def test_idle_producers_are_forgotten_now_and_then(store: Store) -> None:
-    """An append ten minutes after the last look forgets them; any sequence is taken then."""
+def test_idle_producers_are_forgotten(store: Store) -> None:
+    """After producer.id.expiration.ms, when housekeeping asks for it; any sequence is taken then (KIP-360)."""
     log = store.open()
     header = {"producer_id": 7, "producer_epoch": 0}
     log.append(simple_batch(base_sequence=0, **header), leader_epoch=0, now_ms=NOW_MS)
     later = NOW_MS + 24 * 3600 * 1000
     with pytest.raises(KafkaError) as caught:
-        log.append(simple_batch(base_sequence=5, **header), leader_epoch=0, now_ms=NOW_MS + 1)
+        log.append(simple_batch(base_sequence=5, **header), leader_epoch=0, now_ms=later)
 
+    log.expire_producers(later - 1)
+    assert 7 in log.producers.producers
+    log.expire_producers(later)
     appended = log.append(simple_batch(base_sequence=5, **header), leader_epoch=0, now_ms=later)
 
     assert code_of(caught) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -369,6 +374,7 @@ def test_a_flush_without_news_asks_nothing_of_the_disk(
 ) -> None:
     """Housekeeping may flush thousands of idle partitions."""
     log = faulty_store.open()
+    log.flush()
     faulty_files.calls.clear()
     log.flush()
     assert faulty_files.calls == []
@@ -380,22 +386,57 @@ def test_a_flush_without_news_asks_nothing_of_the_disk(
     assert faulty_files.calls == []
 
 
-def test_after_a_failed_sync_the_log_takes_nothing(faulty_store: Store, faulty_files: FaultyFiles) -> None:
+def test_after_a_failed_sync_the_folder_takes_nothing(
+    faulty_store: Store, faulty_files: FaultyFiles
+) -> None:
     """The kernel calls lost bytes clean after it: only a restart finds out what is there (fsyncgate)."""
     log = faulty_store.open()
+    assert faulty_store.directory is not None
+    other = faulty_store.directory.open_log(OTHER, TOPIC_ID, LogConfig(), now_ms=NOW_MS)
     fill(log, 1)
+    fill(other, 1)
     faulty_files.fail_next("fdatasync")
     with pytest.raises(KafkaError) as caught:
         log.flush()
     assert code_of(caught) is ErrorCode.KAFKA_STORAGE_ERROR
+    faulty_files.only, faulty_files.fail_at = "", 0
+    faulty_files.calls.clear()
 
-    with pytest.raises(KafkaError, match="no appends"):
-        fill(log, 1)
-    with pytest.raises(KafkaError, match="not flushed"):
+    for refused in (
+        lambda: fill(log, 1),
+        lambda: fill(other, 1),
+        log.flush,
+        other.flush,
+        other.write_out,
+        log.close,
+    ):
+        with pytest.raises(KafkaError, match="could not be flushed") as caught:
+            refused()
+        assert code_of(caught) is ErrorCode.KAFKA_STORAGE_ERROR
+    assert not {"fdatasync", "sync_folder", "sync_filesystem"} & set(faulty_files.calls)
+    assert (log.recovery_point, other.recovery_point) == (0, 0)
+    assert base_offsets(other, 0) == [0]
+
+
+@pytest.mark.parametrize("call", ["open", "pwrite", "rename"])
+def test_a_flush_that_fails_without_a_failed_sync_is_tried_again(
+    faulty_store: Store, faulty_files: FaultyFiles, call: str
+) -> None:
+    """A full disk, or no descriptor left, passes: nothing that was written is in doubt."""
+    log = faulty_store.open()
+    fill(log, 1)
+    faulty_files.fail_next(call)
+    with pytest.raises(KafkaError) as caught:
         log.flush()
-    with pytest.raises(KafkaError, match="not flushed"):
-        log.close()
-    assert log.recovery_point == 0
+    assert (code_of(caught), log.recovery_point) == (ErrorCode.KAFKA_STORAGE_ERROR, 0)
+    assert log.first_unflushed_ms == NOW_MS
+
+    fill(log, 1)
+    log.flush()
+
+    assert (log.recovery_point, log.first_unflushed_ms) == (4, -1)
+    assert (faulty_store.folder / "leader-epoch-checkpoint").read_text() == "0\n1\n0 0\n"
+    assert list(faulty_store.folder.glob("*.tmp")) == []
 
 
 def test_a_full_disk_refuses_appends_and_nothing_else(faulty_store: Store, faulty_files: FaultyFiles) -> None:
@@ -421,12 +462,13 @@ def test_a_full_disk_refuses_appends_and_nothing_else(faulty_store: Store, fault
 def test_bytes_that_cannot_be_removed_stop_the_log(faulty_store: Store, faulty_files: FaultyFiles) -> None:
     """Memory and file differ then; the log says so until the next start."""
     log = faulty_store.open()
+    fill(log, 1)
     faulty_files.fail_at, faulty_files.fails_from_then_on = len(faulty_files.calls) + 1, True
     with pytest.raises(KafkaError):
         fill(log, 1)
     faulty_files.fail_at = 0
 
-    with pytest.raises(KafkaError, match="no appends") as caught:
+    with pytest.raises(KafkaError, match="takes no records: bytes of a failed write") as caught:
         fill(log, 1)
 
     assert code_of(caught) is ErrorCode.KAFKA_STORAGE_ERROR

@@ -71,3 +71,12 @@ def test_lookup_agrees_with_a_plain_search(steps: list[tuple[int, int]], offset:
         entries.append((last, position))
 
     assert index.lookup(offset) == max((e for e in entries if e[0] <= offset), default=(5, 0))
+
+
+def test_the_first_entry_from_a_position_on_is_found() -> None:
+    """None when there is none."""
+    index = OffsetIndex(100)
+    index.add(104, 50)
+    index.add(109, 120)
+
+    assert [index.first_from(position) for position in (0, 50, 51, 120, 121)] == [104, 104, 109, 109, None]

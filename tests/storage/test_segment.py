@@ -321,11 +321,76 @@ def test_a_deleted_segment_leaves_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_missing_index_files_need_no_sync(tmp_path: Path) -> None:
-    """They can be rebuilt."""
-    segment = new_segment(tmp_path)
-    for path in tmp_path.glob("*index"):
-        path.unlink()
-    segment.sync_indexes()
+@pytest.mark.parametrize("fails", [1, 2, 3])
+def test_a_segment_that_cannot_be_made_leaves_no_file(
+    tmp_path: Path, faulty_files: FaultyFiles, fails: int
+) -> None:
+    """The next start would take an empty one for the newest, and hide batches that are in the one before."""
+    faulty_files.only, faulty_files.fail_at = "open", fails
 
-    assert [path.name for path in tmp_path.iterdir()] == [segment.file_name]
+    with pytest.raises(OSError, match="no space") as caught:
+        new_segment(tmp_path, files=faulty_files)
+
+    assert not isinstance(caught.value, CutBackFailed)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_segment_that_cannot_be_unmade_is_told(tmp_path: Path) -> None:
+    """The log must not go on in the one before it."""
+
+    class Stuck(FaultyFiles):
+        def unlink(self, path: str) -> None:
+            raise OSError(errno.EROFS, "read-only")
+
+    files = Stuck()
+    files.only, files.fail_at = "open", 2
+
+    with pytest.raises(CutBackFailed):
+        new_segment(tmp_path, files=files)
+
+
+def test_a_preallocated_segment_is_trimmed_when_it_is_sealed(tmp_path: Path) -> None:
+    """It has segment.bytes from the start (preallocate); what is read of it ends with the batches."""
+    segment = new_segment(tmp_path, config=LogConfig(preallocate=True, segment_bytes=4096))
+    path = tmp_path / segment.file_name
+    assert path.stat().st_size == 4096
+    add(segment, 1000, 1001)
+    assert (path.stat().st_size, segment.find(segment.next_offset)) == (4096, None)
+
+    assert segment.seal()
+
+    assert path.stat().st_size == segment.size
+    assert not segment.seal()
+
+
+def test_a_batch_that_the_segment_cannot_have_is_damage(tmp_path: Path) -> None:
+    """Its base offset lies before the segment, or too far behind: a flipped bit, which no CRC covers."""
+    segment = new_segment(tmp_path)
+    add(segment, 1000, 1001)
+    good = (tmp_path / segment.file_name).read_bytes()
+    for base_offset in (BASE - 1, BASE + (1 << 31)):
+        (tmp_path / segment.file_name).write_bytes(base_offset.to_bytes(8, "big") + good[8:])
+
+        with pytest.raises(Damaged, match="no batch begins at position 0 of 00000000000000000010.log"):
+            reopened(tmp_path).load()
+
+
+def test_batches_that_run_into_the_next_segment_are_damage(tmp_path: Path) -> None:
+    """An offset would be in two segments."""
+    segment = new_segment(tmp_path)
+    add(segment, 1000, 1001)
+
+    reopened(tmp_path, next_offset=BASE + 4).load()
+    with pytest.raises(Damaged, match="run into the next segment"):
+        reopened(tmp_path, next_offset=BASE + 3).load()
+
+
+def test_an_offset_behind_a_position_is_told_by_the_index(tmp_path: Path) -> None:
+    """The nearest entry's, or the segment's end."""
+    segment = new_segment(tmp_path)
+    add(segment, *range(1000, 1010))
+    size = segment.size // 10
+
+    assert segment.offset_behind(0) == BASE + 5
+    assert segment.offset_behind(2 * size + 1) == BASE + 9
+    assert segment.offset_behind(segment.size) == segment.next_offset

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.storage.support import NOW_MS, simple_batch
+from tests.storage.support import NOW_MS, FaultyFiles, simple_batch
 from wirekafka.protocol.records import RecordBatch, batches_in
 from wirekafka.storage.config import LogConfig
 from wirekafka.storage.disk import Disk
-from wirekafka.storage.files import FILES
+from wirekafka.storage.files import FILES, Files
 from wirekafka.storage.segment import Segment
 from wirekafka.storage.segments import Segments
 
@@ -16,11 +16,11 @@ CONFIG = LogConfig()
 EVERYTHING = 1 << 40
 
 
-def filled(folder: Path, bases: tuple[int, ...], batches: int = 3) -> Segments:
+def filled(folder: Path, bases: tuple[int, ...], batches: int = 3, files: Files = FILES) -> Segments:
     """Segments at these offsets, each with so many batches of two records."""
     made = []
     for base in bases:
-        segment = Segment.create(Disk.on(FILES), str(folder), base, config=CONFIG, created_ms=NOW_MS)
+        segment = Segment.create(Disk.on(files), str(folder), base, config=CONFIG, created_ms=NOW_MS)
         for _ in range(batches):
             data = simple_batch(2, base_offset=segment.next_offset)
             segment.append(data, RecordBatch(data))
@@ -74,16 +74,56 @@ def test_max_bytes_may_end_a_slice_on_any_byte(tmp_path: Path) -> None:
     assert len(segments.slice(0, 0, EVERYTHING, False)) == 0
 
 
-def test_whole_segments_before_an_offset_are_removed(tmp_path: Path) -> None:
-    """Never the last one, and none that still holds the offset."""
+def test_whole_segments_before_an_offset_are_set_aside(tmp_path: Path) -> None:
+    """Never the last one, and none that still holds the offset; the files have names no start reads."""
     segments = filled(tmp_path, (0, 6, 12))
 
-    segments.remove_before(11)
+    renamed = segments.remove_before(11)
     assert segments.first_offset == 6
-    segments.remove_before(EVERYTHING)
+    renamed += segments.remove_before(EVERYTHING)
 
     assert (segments.first_offset, len(segments.all())) == (12, 1)
-    assert {path.name[:20] for path in tmp_path.iterdir()} == {segments.active.file_name[:20]}
+    gone = {str(path) for path in tmp_path.iterdir() if path.name[:20] != segments.active.file_name[:20]}
+    assert gone == set(renamed)
+    assert all(path.endswith(".deleted") for path in renamed)
+
+
+def test_a_segment_that_cannot_be_renamed_stays(tmp_path: Path, faulty_files: FaultyFiles) -> None:
+    """And the next attempt takes it."""
+    segments = filled(tmp_path, (0, 6), files=faulty_files)
+
+    faulty_files.fail_next("rename")
+    with pytest.raises(OSError):
+        segments.remove_before(6)
+    assert offsets(segments, 0) == [0, 2, 4]
+
+    segments.remove_before(6)
+    assert segments.first_offset == 6
+
+
+def test_neighbours_are_replaced_by_one(tmp_path: Path) -> None:
+    """As a compaction does."""
+    segments = filled(tmp_path, (0, 6, 12))
+    first, second, active = segments.all()
+    merged = Segment.existing(
+        Disk.on(FILES), str(tmp_path), 0, config=CONFIG, created_ms=NOW_MS, next_offset=12
+    )
+
+    segments.replace([first, second], merged)
+
+    assert segments.all() == [merged, active]
+
+
+@pytest.mark.parametrize("which", [(0, 2), (1, 2), (0, 1, 2)])
+def test_only_sealed_neighbours_are_replaced(tmp_path: Path, which: tuple[int, ...]) -> None:
+    """Whatever was removed meanwhile must not come back, and the last segment is appended to."""
+    segments = filled(tmp_path, (0, 6, 12))
+    before = segments.all()
+
+    with pytest.raises(ValueError, match="not those of the log"):
+        segments.replace([before[slot] for slot in which], before[0])
+
+    assert segments.all() == before
 
 
 def test_all_gives_a_list_of_its_own(tmp_path: Path) -> None:

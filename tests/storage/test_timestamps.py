@@ -1,16 +1,29 @@
 """Tests of storage.timestamps."""
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from wirekafka.protocol.records import Record, RecordBatch, build_batch
+from tests.storage.support import NOW_MS, Store, UnsyncedFiles
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records import Codec, Record, RecordBatch, build_batch
+from wirekafka.storage import PartitionLog
 from wirekafka.storage.config import LogConfig
 from wirekafka.storage.disk import Disk
-from wirekafka.storage.files import FILES
+from wirekafka.storage.files import FILES, FileSlice
 from wirekafka.storage.segment import Segment
-from wirekafka.storage.timestamps import TimestampOffset, first_at_or_after, first_with_largest
+from wirekafka.storage.timestamps import (
+    TimestampOffset,
+    TimestampSearch,
+    first_at_or_after,
+    first_with_largest,
+    search_largest,
+    searches_at_or_after,
+)
 
 
 @pytest.fixture
@@ -86,3 +99,130 @@ def test_a_batch_whose_header_promises_too_much_is_passed_over(tmp_path: Path) -
 
     assert first_at_or_after(segment, 40, 0) == TimestampOffset(50, 1, -1)
     assert first_with_largest(segment) is None
+
+
+def found_in(log: PartitionLog, timestamp_ms: int) -> TimestampOffset | None:
+    """What a caller finds that runs every search until one has it."""
+    return next(filter(None, (search.run() for search in searches_at_or_after(log, timestamp_ms))), None)
+
+
+def append(log: PartitionLog, *times: int, codec: int = 0) -> None:
+    data = build_batch([Record(b"k", b"v" * 20, time) for time in times], codec=codec)
+    log.append(data, leader_epoch=3, now_ms=NOW_MS)
+
+
+@pytest.fixture
+def segmented(store: Store) -> PartitionLog:
+    """A log whose segments have room for a few small batches."""
+    store.config = LogConfig(segment_bytes=400, index_interval_bytes=100)
+    return store.open()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    batches=st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=4), min_size=1, max_size=15),
+    start=st.integers(0, 60),
+    sought=st.integers(0, 31),
+)
+def test_the_answer_is_that_of_a_walk_over_all_records(
+    tmp_path_factory: pytest.TempPathFactory, batches: list[list[int]], start: int, sought: int
+) -> None:
+    """Times in any order, every codec, many segments, any start: the first by offset at or after a time."""
+    store = Store(tmp_path_factory.mktemp("walk"), UnsyncedFiles())
+    store.config = LogConfig(segment_bytes=400, index_interval_bytes=100)
+    log = store.open()
+    for index, times in enumerate(batches):
+        append(log, *times, codec=index % 5)
+    log.delete_records_before(min(start, log.log_end_offset))
+    records = list(enumerate(time for times in batches for time in times))
+    wanted = [(time, offset) for offset, time in records if offset >= log.log_start_offset and time >= sought]
+
+    assert found_in(log, sought) == (TimestampOffset(*wanted[0], 3) if wanted else None)
+    store.stop(clean=False)
+
+
+def test_the_search_goes_on_behind_a_segment_that_had_the_time_before_the_start(
+    segmented: PartitionLog,
+) -> None:
+    """Kafka says that there is none; by the meaning of the question there is."""
+    for times in ([90, 1], [1, 1], [1, 1], [1, 95], [1, 1]):
+        append(segmented, *times)
+    segmented.delete_records_before(3)
+
+    assert segmented.segments.first_offset == 0
+    assert found_in(segmented, 50) == TimestampOffset(95, 7, 3)
+
+
+def test_the_largest_time_is_told_though_its_record_is_before_the_start(segmented: PartitionLog) -> None:
+    """Kafka 4.4 looks at segments alone for it."""
+    append(segmented, 90, 1)
+    append(segmented, 1, 1)
+    segmented.delete_records_before(2)
+    search = search_largest(segmented)
+
+    assert search is not None
+    assert search.run() == TimestampOffset(90, 0, 3)
+
+
+def test_an_empty_log_has_nowhere_to_look(segmented: PartitionLog) -> None:
+    """Nor has one whose records have all been deleted."""
+    assert search_largest(segmented) is None
+    append(segmented, 50)
+    segmented.delete_records_before(1)
+
+    assert list(searches_at_or_after(segmented, 0)) == []
+
+
+def test_a_search_outlives_its_segment(segmented: PartitionLog) -> None:
+    """Retention may remove a segment while a thread looks into it."""
+    append(segmented, 50)
+    for _ in range(8):
+        append(segmented, 60)
+    search = next(searches_at_or_after(segmented, 50))
+    segmented.delete_records_before(8)
+
+    assert segmented.segments.first_offset > 0
+    assert search.run() == TimestampOffset(50, 0, 3)
+
+
+def test_what_was_read_up_to_is_what_was_there_when_it_began(segmented: PartitionLog) -> None:
+    """Appends go on beside a search."""
+    append(segmented, 10)
+    search = TimestampSearch(
+        FileSlice(segmented.segments.active.file, 0, segmented.segments.active.size), 50, 0, LogConfig()
+    )
+    append(segmented, 60)
+
+    assert search.run() is None
+
+
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD])
+def test_a_bomb_in_the_log_is_not_unpacked(store: Store, codec: Codec) -> None:
+    """A batch is taken in unopened, so a search may be the first to see what it grows to."""
+    log = store.open()
+    bomb = build_batch([Record(b"k", bytes(1 << 20), 10)] * 80, codec=codec)
+    if codec is Codec.SNAPPY:
+        log.config = LogConfig(max_message_bytes=8 << 20)
+    log.append(bomb, leader_epoch=0, now_ms=NOW_MS)
+    (search,) = searches_at_or_after(log, 5)
+    tracemalloc.start()
+    try:
+        with pytest.raises(KafkaError) as caught:
+            search.run()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert caught.value.code is ErrorCode.MESSAGE_TOO_LARGE
+    assert peak < 80 * 1024 * 1024 + 2 * len(bomb)
+
+
+def test_a_record_of_more_than_the_topic_allows_is_not_looked_at(store: Store) -> None:
+    """max.decompressed.message.bytes, lowered afterwards, makes lookups fail, as in Kafka."""
+    log = store.open()
+    append(log, 10, codec=Codec.ZSTD)
+    log.config = LogConfig(max_decompressed_message_bytes=20)
+
+    with pytest.raises(KafkaError) as caught:
+        found_in(log, 5)
+    assert caught.value.code is ErrorCode.INVALID_RECORD

@@ -7,6 +7,7 @@ import socket
 import tempfile
 import threading
 from pathlib import Path
+from typing import cast
 
 import pytest
 import trio
@@ -22,7 +23,7 @@ from tests.support.requests import (
     produce,
     values_in,
 )
-from wirekafka.broker import ListenerConfig
+from wirekafka.broker import Broker, ListenerConfig
 from wirekafka.metadata import ConfigError
 from wirekafka.protocol.apis.metadata import MetadataRequest
 from wirekafka.server import Serving
@@ -217,8 +218,12 @@ def test_two_brokers_at_once_know_nothing_of_each_other() -> None:
 
 def test_bootstrap_is_what_clients_take() -> None:
     """An IPv6 address stands in brackets."""
-    four = testing_broker.RunningBroker("127.0.0.1", 9092, Path(), "c")
-    six = testing_broker.RunningBroker("::1", 9092, Path(), "c")
+
+    def run(function: object) -> None:
+        return
+
+    four = testing_broker.RunningBroker("127.0.0.1", 9092, Path(), "c", run)
+    six = testing_broker.RunningBroker("::1", 9092, Path(), "c", run)
 
     assert (four.bootstrap, six.bootstrap) == ("127.0.0.1:9092", "[::1]:9092")
 
@@ -228,7 +233,7 @@ def test_a_broker_that_dies_is_raised_at_the_end_of_the_block(monkeypatch: pytes
 
     async def die(config: object, *, task_status: "trio.TaskStatus[object]") -> None:
         stop = trio.Event()
-        serving = Serving("c", ((ListenerConfig("PLAINTEXT", "127.0.0.1", 0), 1),), stop.set)
+        serving = Serving("c", ((ListenerConfig("PLAINTEXT", "127.0.0.1", 0), 1),), stop.set, cast(Broker, None))
         task_status.started(serving)
         await stop.wait()
         raise ZeroDivisionError("a bug")

@@ -6,11 +6,15 @@ from wirekafka.broker.coordination import OFFSETS_TOPIC
 from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan
 from wirekafka.broker.fetching import FetchLimits, Found, failed_fetch
 from wirekafka.broker.fetching import fetch as fetch_partitions
+from wirekafka.broker.flushing import AwaitedFlush, wait_for_flush
+from wirekafka.broker.looking_up import offset_for_timestamp, offset_of_max_timestamp
+from wirekafka.broker.opening import Watch, log_progress
 from wirekafka.broker.partition import ListedOffset, Partition, is_transactional
 from wirekafka.groups import Client as GroupClient
 
 __all__ = [
     "OFFSETS_TOPIC",
+    "AwaitedFlush",
     "Broker",
     "BrokerConfig",
     "FetchKey",
@@ -21,8 +25,13 @@ __all__ = [
     "ListedOffset",
     "ListenerConfig",
     "Partition",
+    "Watch",
     "failed_fetch",
     "fetch_partitions",
     "is_transactional",
+    "log_progress",
+    "offset_for_timestamp",
+    "offset_of_max_timestamp",
     "open_broker",
+    "wait_for_flush",
 ]

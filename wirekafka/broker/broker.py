@@ -9,27 +9,39 @@ Source: Kafka's BrokerServer, in the order of its startup.
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import NoReturn
 
 import trio
 
 from wirekafka.broker.alarms import Alarms
+from wirekafka.broker.claims import Claims
+from wirekafka.broker.cleaning import Cleaning
 from wirekafka.broker.clock import Clock
 from wirekafka.broker.cluster import METADATA_PARTITION, METADATA_TOPIC_ID, Cluster
 from wirekafka.broker.config import BrokerConfig
 from wirekafka.broker.coordination import Coordination
 from wirekafka.broker.fetch_sessions import FetchSessions
-from wirekafka.broker.housekeeping import checkpoint_at_intervals, report_notices
+from wirekafka.broker.flushing import Flusher
+from wirekafka.broker.housekeeping import (
+    checkpoint_at_intervals,
+    checkpoint_start_offsets_at_intervals,
+    expire_producers_at_intervals,
+    report_notices,
+)
+from wirekafka.broker.opening import Watch, log_progress
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import Partitions
 from wirekafka.broker.producer_ids import ProducerIds
-from wirekafka.metadata import ConfigError, MetadataImage, MetadataMachine
+from wirekafka.broker.retention import Retention
+from wirekafka.broker.unlinking import Unlinking
+from wirekafka.metadata import ConfigError, MetadataImage, MetadataMachine, Settings
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import LogConfig, LogDirectory
+from wirekafka.storage import LogConfig, LogDirectory, flush_logs, unlink_set_aside
 
 _METADATA_LEADER_EPOCH = 1
-_METADATA_LOG = LogConfig(max_message_bytes=8 * 1024 * 1024)
-"""As Kafka's metadata log, a batch of which may be that large."""
+_LARGEST_METADATA_BATCH_BYTES = 8 * 1024 * 1024
+"""As in Kafka's metadata log."""
 _LARGEST_SESSION_ID = 2**31 - 1
 
 
@@ -37,13 +49,13 @@ class Broker:
     """One running broker."""
 
     def __init__(self, config: BrokerConfig, directory: LogDirectory) -> None:
-        self.settings = config.settings
         self.node_id = config.node_id
         rack = config.settings["broker.rack"]
         self.rack = None if rack is None else str(rack)
         self.cluster_id = directory.cluster_id
         self.clock = Clock()
         self.alarms = Alarms(self.clock)
+        self.flusher = Flusher(partial(flush_logs, directory.disk, directory.path), directory.disk.health)
         machine = MetadataMachine(config.node_id, config.settings)
         self.image: MetadataImage = machine.image
         self.partitions = Partitions(
@@ -51,18 +63,28 @@ class Broker:
             machine.image,
             log_config=lambda topic: self._log_config(machine, topic),
             now_ms=self.clock.wall_ms,
+            flusher=self.flusher,
         )
         self.coordination = Coordination(config.settings, self.clock, self.alarms)
-        log = directory.open_log(
-            METADATA_PARTITION, METADATA_TOPIC_ID, _METADATA_LOG, now_ms=self.clock.wall_ms()
-        )
         self.cluster = Cluster(
             machine,
-            Partition(log, _METADATA_LEADER_EPOCH),
+            self._metadata_partition(directory, config.settings),
             self.partitions,
             self.coordination,
             clock=self.clock,
             alarms=self.alarms,
+        )
+        self.unlinking = Unlinking(lambda paths: unlink_set_aside(directory.disk.files, paths))
+        claims, wall_ms = Claims(), self.clock.wall_ms
+        self.retention = Retention(directory, self.partitions, self.unlinking, claims, wall_ms=wall_ms)
+        self.cleaning = Cleaning(
+            directory,
+            self.partitions,
+            self.unlinking,
+            claims,
+            flusher=self.flusher,
+            wall_ms=wall_ms,
+            settings=lambda: self.settings,
         )
         self.producer_ids = ProducerIds(self.cluster)
         self.fetch_sessions = FetchSessions(
@@ -77,6 +99,29 @@ class Broker:
             "wirekafka does not serve transactions yet: use a producer without transactional.id.",
         )
 
+    async def apply_retention(self, topic: str) -> None:
+        """Drop what a topic's partitions keep no longer, now. Raises what `Retention.apply` does."""
+        await self.retention.apply(topic)
+
+    async def compact(self, topic: str) -> None:
+        """Compact a topic's partitions, now. Raises what `Cleaning.compact` does."""
+        await self.cleaning.compact(topic)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they hold now: what was changed at run time lies over what was given at start."""
+        return self.cluster.settings
+
+    def _metadata_partition(self, directory: LogDirectory, settings: Settings) -> Partition:
+        log_config = LogConfig(
+            max_message_bytes=_LARGEST_METADATA_BATCH_BYTES,
+            durability=settings.get_str("wirekafka.durability"),
+        )
+        log = directory.open_log(
+            METADATA_PARTITION, METADATA_TOPIC_ID, log_config, now_ms=self.clock.wall_ms()
+        )
+        return Partition(log, _METADATA_LEADER_EPOCH, self.flusher)
+
     def _log_config(self, machine: MetadataMachine, topic: str) -> LogConfig:
         """What storage needs of a topic's settings, and of the broker's where a topic has none."""
         expiry_ms = self.settings.get_int("producer.id.expiration.ms")
@@ -86,26 +131,53 @@ class Broker:
 
 
 @asynccontextmanager
-async def open_broker(config: BrokerConfig) -> AsyncIterator[Broker]:
+async def open_broker(config: BrokerConfig, watch: Watch = log_progress) -> AsyncIterator[Broker]:
     """Open the data folder and all it holds; close it in order, whatever ends the block.
 
+    `watch` shows how far the opening has come, when there is much to check after an unclean stop.
     Raises DataDirectoryInUse when another broker has the folder, ConfigError when it is another node's.
     """
-    directory = LogDirectory.open(config.data_dir, node_id=config.node_id)
+    settings = config.settings
+    directory = LogDirectory.open(
+        config.data_dir, node_id=config.node_id, open_files=settings.get_int("wirekafka.open.files.max")
+    )
     try:
         _check_node_id(config, directory)
         broker = Broker(config, directory)
-        broker.cluster.load()
+        await broker.cluster.load(watch)
         report_notices(directory)
-        interval_ms = config.settings.get_int("log.flush.offset.checkpoint.interval.ms")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(broker.alarms.run)
-            nursery.start_soon(checkpoint_at_intervals, directory, interval_ms)
+            nursery.start_soon(broker.flusher.run)
+            nursery.start_soon(broker.unlinking.run)
+            nursery.start_soon(broker.retention.run, lambda: broker.settings)
+            nursery.start_soon(broker.cleaning.run)
+            _keep_house(nursery, broker, directory, settings)
             yield broker
             nursery.cancel_scope.cancel()
     finally:
         directory.close(clean=True)
         report_notices(directory)
+
+
+def _keep_house(nursery: trio.Nursery, broker: Broker, directory: LogDirectory, settings: Settings) -> None:
+    nursery.start_soon(
+        checkpoint_at_intervals,
+        directory,
+        broker.flusher,
+        settings.get_int("log.flush.offset.checkpoint.interval.ms"),
+    )
+    nursery.start_soon(
+        checkpoint_start_offsets_at_intervals,
+        directory,
+        settings.get_int("log.flush.start.offset.checkpoint.interval.ms"),
+    )
+    nursery.start_soon(
+        expire_producers_at_intervals,
+        directory,
+        broker.clock.wall_ms,
+        settings.get_int("producer.id.expiration.check.interval.ms"),
+    )
 
 
 def _check_node_id(config: BrokerConfig, directory: LogDirectory) -> None:

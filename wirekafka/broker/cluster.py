@@ -9,12 +9,14 @@ Source: Kafka's QuorumController and BrokerMetadataPublisher, which here are one
 
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
 from wirekafka.broker.coordination import OFFSETS_TOPIC, Coordination
 from wirekafka.broker.journal import Journal
+from wirekafka.broker.opening import Watch
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import METADATA_TOPIC, Partitions
 from wirekafka.ids import TopicId, TopicPartition, topic_id_text
@@ -25,9 +27,11 @@ from wirekafka.metadata import (
     MetadataRecord,
     MetadataRecords,
     ProducerIdBlock,
+    Settings,
 )
-from wirekafka.metadata.image import TOPIC_RESOURCE
+from wirekafka.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
 from wirekafka.observability import get_logger
+from wirekafka.protocol.apis.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from wirekafka.protocol.apis.create_topics import (
     CreatableTopicResult,
@@ -36,6 +40,10 @@ from wirekafka.protocol.apis.create_topics import (
 )
 from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from wirekafka.protocol.apis.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
+from wirekafka.protocol.apis.incremental_alter_configs import (
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError, MalformedMessage
 from wirekafka.protocol.stored.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord
 
@@ -60,16 +68,20 @@ class Cluster:
         alarms: Alarms,
     ) -> None:
         self._machine = machine
+        self._partition = partition
         self._partitions = partitions
         self._coordination = coordination
+        self._reconfigured: set[str] = set()
         self._journal = Journal(
             machine, MetadataRecords(), partition, clock=clock, alarms=alarms, applied=self._follow
         )
 
-    def load(self) -> None:
+    async def load(self, watch: Watch) -> None:
         """Read the metadata log, open every partition it knows, load every group."""
         self._journal.load()
-        self._partitions.open_all()
+        self._reconfigure()
+        threads = self.settings.get_int("num.recovery.threads.per.data.dir")
+        await self._partitions.open_all(threads=threads, watch=watch)
         offsets_topic = self._machine.image.topics.get(OFFSETS_TOPIC)
         for index in offsets_topic.partitions if offsets_topic else ():
             self._take_up_groups(index)
@@ -77,6 +89,11 @@ class Cluster:
     @property
     def image(self) -> MetadataImage:
         return self._machine.image
+
+    @property
+    def settings(self) -> Settings:
+        """The broker's settings as they hold now: the one place to ask for any that may change."""
+        return self._machine.settings
 
     async def create_topics(self, request: CreateTopicsRequest) -> CreateTopicsResponse:
         reply = await self._ask(
@@ -107,6 +124,20 @@ class Cluster:
         reply = await self._ask(lambda ticket: self._machine.create_partitions(request, ticket=ticket))
         return cast(CreatePartitionsResponse, reply)
 
+    async def alter_configs(self, request: AlterConfigsRequest) -> AlterConfigsResponse:
+        """Replace settings; they hold when the response is given."""
+        reply = await self._ask(lambda ticket: self._machine.alter_configs(request, ticket=ticket))
+        return cast(AlterConfigsResponse, reply)
+
+    async def incremental_alter_configs(
+        self, request: IncrementalAlterConfigsRequest
+    ) -> IncrementalAlterConfigsResponse:
+        """Change settings one by one; they hold when the response is given."""
+        reply = await self._ask(
+            lambda ticket: self._machine.incremental_alter_configs(request, ticket=ticket)
+        )
+        return cast(IncrementalAlterConfigsResponse, reply)
+
     async def allocate_producer_ids(self) -> ProducerIdBlock:
         """Take a block of producer ids, recorded before it is given."""
         reply = await self._ask(lambda ticket: self._machine.allocate_producer_ids(ticket=ticket))
@@ -116,7 +147,10 @@ class Cluster:
         return self._machine.describe_configs(request)
 
     async def _ask(self, decide: Callable[[Ticket], Decision[MetadataRecord]]) -> object:
-        return await self._journal.ask(lambda ticket, now_ms: decide(ticket))
+        try:
+            return await self._journal.ask(lambda ticket, now_ms: decide(ticket))
+        finally:
+            self._reconfigure()
 
     def _follow(self, record: MetadataRecord) -> None:
         """Make what is open agree with a record that has just been applied."""
@@ -127,13 +161,25 @@ class Cluster:
                 if topic.name == OFFSETS_TOPIC:
                     self._take_up_groups(record.partition_id)
             case ConfigRecord() if record.resource_type == TOPIC_RESOURCE:
-                self._partitions.reconfigure(record.resource_name)
+                self._reconfigured.add(record.resource_name)
+            case ConfigRecord() if record.resource_type == BROKER_RESOURCE:
+                self._reconfigured.update(self._machine.image.topics)
             case RemoveTopicRecord():
                 name = self._partitions.remove_topic(record.topic_id)
                 if name == OFFSETS_TOPIC:
                     self._coordination.close_all()
                 else:
                     self._coordination.topic_deleted(name, record.topic_id)
+
+    def _reconfigure(self) -> None:
+        """Give the logs their new settings once all records of a request are applied: until then the
+        settings may contradict each other."""
+        for name in self._reconfigured & self._machine.image.topics.keys():
+            self._partitions.reconfigure(name)
+        self._reconfigured.clear()
+        durability = self.settings.get_str("wirekafka.durability")
+        if self._partition.log.config.durability != durability:
+            self._partition.log.config = replace(self._partition.log.config, durability=durability)
 
     def _take_up_groups(self, index: int) -> None:
         try:

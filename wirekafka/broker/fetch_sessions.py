@@ -18,7 +18,8 @@ NO_SESSION = 0
 FIRST_EPOCH = 0
 NO_SESSION_EPOCH = -1
 _MAX_EPOCH = 2**31 - 1
-_MIN_EVICTION_MS = 120_000
+_EVICTION_MS = 120_000
+"""A session unused for longer is stale; one younger than this is not pushed out for its size."""
 
 
 class FetchKey(NamedTuple):
@@ -30,20 +31,43 @@ class FetchKey(NamedTuple):
 
 @dataclass(slots=True)
 class FetchedPartition:
-    """What is asked of one partition, and what its session was last told of it."""
+    """What is asked of one partition, and what its session was last told of it.
+
+    `topic_name` is what its topic's id meant when it was first found, for a later reader of the same
+    session to see that the id has gone (UNKNOWN_TOPIC_OR_PARTITION) or the name has another
+    (INCONSISTENT_TOPIC_ID).
+    """
 
     wanted: FetchPartition
     told_high_watermark: int = -1
     told_log_start_offset: int = -1
+    topic_name: str | None = None
 
 
 @dataclass(slots=True)
 class FetchSession:
+    """The partitions of one reader, in the order in which they are served.
+
+    A follower's session is privileged: it may push out a consumer's.
+    """
+
     session_id: int
     next_epoch: int
     by_topic_id: bool
     last_used_ms: int
     partitions: OrderedDict[FetchKey, FetchedPartition] = field(default_factory=OrderedDict)
+    created_ms: int = 0
+    privileged: bool = False
+
+    @property
+    def worth(self) -> tuple[bool, int, int]:
+        """What it is to be weighed by against a new session that wants its place."""
+        return self.privileged, len(self.partitions), self.session_id
+
+    def gives_way_to(self, *, privileged: bool) -> bool:
+        """Whether a new session may have its place at all."""
+        has_lasted = self.last_used_ms - self.created_ms > _EVICTION_MS
+        return has_lasted or (privileged and not self.privileged)
 
     def must_tell(self, key: FetchKey, data: PartitionData) -> bool:
         """Whether an incremental response includes `data`; remembers what it says if so."""
@@ -75,6 +99,13 @@ class FetchPlan:
     session: FetchSession | None = None
     is_incremental: bool = False
     wants_session: bool = False
+    privileged: bool = False
+    answers_epoch: int = 0
+
+    @property
+    def is_overtaken(self) -> bool:
+        """Whether another request of the session has come meanwhile: INVALID_FETCH_SESSION_EPOCH then."""
+        return self.session is not None and self.session.next_epoch != self.answers_epoch
 
 
 class FetchSessions:
@@ -100,7 +131,12 @@ class FetchSessions:
         )
         if request.session_epoch in (FIRST_EPOCH, NO_SESSION_EPOCH):
             self._sessions.pop(request.session_id, None)
-            return FetchPlan(_fresh(asked), by_topic_id, wants_session=request.session_epoch == FIRST_EPOCH)
+            return FetchPlan(
+                _fresh(asked),
+                by_topic_id,
+                wants_session=request.session_epoch == FIRST_EPOCH,
+                privileged=max(request.replica_id, request.replica_state.replica_id) >= 0,
+            )
         session = self._find(request, by_topic_id)
         for key, wanted in asked.items():
             if key in session.partitions:
@@ -115,16 +151,24 @@ class FetchSessions:
         session.next_epoch = 1 if session.next_epoch == _MAX_EPOCH else session.next_epoch + 1
         session.last_used_ms = now_ms
         self._sessions.move_to_end(session.session_id)
-        return FetchPlan(session.partitions.copy(), by_topic_id, session, is_incremental=True)
+        return FetchPlan(
+            session.partitions.copy(),
+            by_topic_id,
+            session,
+            is_incremental=True,
+            answers_epoch=session.next_epoch,
+        )
 
     def open(self, plan: FetchPlan, told: Iterable[tuple[FetchKey, PartitionData]], now_ms: int) -> int:
         """Make the session that a full fetch asked for; NO_SESSION when there is no room."""
-        if not plan.wants_session or not self._make_room(now_ms):
+        if not plan.wants_session or not self._make_room(plan, now_ms):
             return NO_SESSION
         session_id = self._draw_id()
         while session_id in self._sessions or session_id == NO_SESSION:
             session_id = self._draw_id()
-        session = FetchSession(session_id, 1, plan.by_topic_id, now_ms, plan.partitions)
+        session = FetchSession(
+            session_id, 1, plan.by_topic_id, now_ms, plan.partitions, now_ms, plan.privileged
+        )
         for key, data in told:
             fetched = session.partitions[key]
             fetched.told_high_watermark = data.high_watermark
@@ -142,16 +186,24 @@ class FetchSessions:
             raise KafkaError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
         return session
 
-    def _make_room(self, now_ms: int) -> bool:
-        """Drop the session unused for longest, unless it was used in the last two minutes."""
+    def _make_room(self, plan: FetchPlan, now_ms: int) -> bool:
+        """Drop the session unused for longest, if that is stale, or the one worth least, if it is worth less.
+
+        That is one that has lasted and has fewer partitions, or a consumer's where a follower comes.
+        """
         if len(self._sessions) < self._slots:
             return True
         if not self._sessions:
             return False
         oldest = next(iter(self._sessions.values()))
-        if now_ms - oldest.last_used_ms < _MIN_EVICTION_MS:
+        if now_ms - oldest.last_used_ms > _EVICTION_MS:
+            del self._sessions[oldest.session_id]
+            return True
+        evictable = [one for one in self._sessions.values() if one.gives_way_to(privileged=plan.privileged)]
+        least = min(evictable, key=lambda one: one.worth, default=None)
+        if least is None or (plan.privileged, len(plan.partitions), NO_SESSION) < least.worth:
             return False
-        del self._sessions[oldest.session_id]
+        del self._sessions[least.session_id]
         return True
 
 

@@ -45,9 +45,11 @@ async def fetch(
     partitions = [p for p in found.values() if isinstance(p, Partition)]
     with trio.move_on_after(limits.max_wait_ms / 1000):
         while not enough:
+            del results  # with the files that its slices hold open
             await _any_growth(partitions)
             results, enough = _read_all(wanted, found, limits)
-    return results
+        return results
+    return _read_all(wanted, found, limits)[0]
 
 
 async def _any_growth(partitions: list[Partition]) -> None:
@@ -96,7 +98,7 @@ def _read_one(
         partition_index=wanted.partition,
         error_code=ErrorCode.NONE,
         high_watermark=found.high_watermark,
-        last_stable_offset=found.log.last_stable_offset,
+        last_stable_offset=found.last_stable_offset,
         log_start_offset=found.log.log_start_offset,
         diverging_epoch=diverging or EpochEndOffset(),
         aborted_transactions=[] if limits.committed_only else None,
@@ -106,7 +108,7 @@ def _read_one(
 
 def _read_records(
     wanted: FetchPartition, partition: Partition, left_bytes: int, limits: FetchLimits, is_first: bool
-) -> FileSlice:
+) -> FileSlice | bytes:
     return partition.read(
         wanted.fetch_offset,
         max(0, min(wanted.partition_max_bytes, left_bytes)),

@@ -3,28 +3,71 @@
 Run by `broker`. After a broker was killed only what lies behind the recovery points is checked, so this
 is what keeps such a start short.
 
-Source: Kafka's LogManager (flush of rolled segments, log.flush.offset.checkpoint.interval.ms).
+Source: Kafka's LogManager (flush of rolled segments, log.flush.offset.checkpoint.interval.ms,
+log.flush.start.offset.checkpoint.interval.ms) and UnifiedLog (producer.id.expiration.check.interval.ms).
 """
+
+from collections.abc import Callable
 
 import trio
 
+from wirekafka.broker.complaints import Complaints
+from wirekafka.broker.flushing import Flusher
 from wirekafka.observability import get_logger
 from wirekafka.protocol.error_codes import KafkaError
 from wirekafka.storage import LogDirectory
 
 logger = get_logger("broker")
 
+_LEAST_INTERVAL_MS = 100
 
-async def checkpoint_at_intervals(directory: LogDirectory, interval_ms: int) -> None:
-    """Flush every log that has something to flush, each in a thread, then checkpoint; forever."""
+
+async def checkpoint_at_intervals(directory: LogDirectory, flusher: Flusher, interval_ms: int) -> None:
+    """Flush every log that has something to flush, then checkpoint in a thread; forever."""
+    complaints = Complaints("the checkpoints stay as they are")
     while True:
-        await trio.sleep(interval_ms / 1000)
-        try:
-            for log in directory.unflushed_logs():
-                await trio.to_thread.run_sync(log.flush)
-            directory.checkpoint()
-        except KafkaError as error:
-            logger.error("what was written may not last: %s", error)
+        await _sleep(interval_ms)
+        await _flush_all(directory, flusher)
+        directory.note_offsets()
+        complaints.hear(await _in_thread(directory.checkpoints.write))
+
+
+async def checkpoint_start_offsets_at_intervals(directory: LogDirectory, interval_ms: int) -> None:
+    """Write where each log begins, in a thread; forever."""
+    complaints = Complaints("the start offsets' checkpoint stays as it is")
+    while True:
+        await _sleep(interval_ms)
+        directory.note_offsets()
+        complaints.hear(await _in_thread(directory.checkpoints.write_log_start_offsets))
+
+
+async def expire_producers_at_intervals(
+    directory: LogDirectory, wall_ms: Callable[[], int], interval_ms: int
+) -> None:
+    """Forget the idempotent producers that have not been heard of for producer.id.expiration.ms; forever."""
+    while True:
+        await _sleep(interval_ms)
+        for log in directory.logs():
+            log.expire_producers(wall_ms())
+
+
+async def _sleep(interval_ms: int) -> None:
+    await trio.sleep(max(interval_ms, _LEAST_INTERVAL_MS) / 1000)
+
+
+async def _flush_all(directory: LogDirectory, flusher: Flusher) -> None:
+    """Flush together, in one flush; the flusher says what goes wrong."""
+    flushes = [flusher.ask(log) for log in directory.unflushed_logs()]
+    for flush in flushes[:1]:
+        await flush.ended.wait()
+
+
+async def _in_thread(write: Callable[[], None]) -> KafkaError | None:
+    try:
+        await trio.to_thread.run_sync(write)
+    except KafkaError as error:
+        return error
+    return None
 
 
 def report_notices(directory: LogDirectory) -> None:

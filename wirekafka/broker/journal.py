@@ -1,7 +1,10 @@
 """`Journal`: ask a machine, append its records, apply them, then release its replies.
 
 The one place where coordination meets the log and the event loop. Nothing here waits between
-asking and releasing, so a machine never decides on a state that a later append could take back.
+asking and applying, so a machine never decides on a state that a later append could take back.
+
+In the mode `fsync` a reply goes out when all that is in the log by then has been flushed, so that it tells
+of nothing which a power cut takes away. What was applied is seen by other requests before that.
 
 Called by `coordination` and `cluster`; calls `Partition.append`.
 Source: Kafka's CoordinatorRuntime, without its rollback: an append is one synchronous step here.
@@ -16,14 +19,13 @@ import trio
 
 from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
+from wirekafka.broker.complaints import Complaints
+from wirekafka.broker.flushing import AwaitedFlush
 from wirekafka.broker.partition import Partition
 from wirekafka.machine import Decision, KeyValue, Machine, Records, Reply, Ticket
-from wirekafka.observability import get_logger
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError, MalformedMessage
 from wirekafka.protocol.records import Record, build_batch, decode_records
 from wirekafka.storage import Origin
-
-logger = get_logger("broker")
 
 R = TypeVar("R")
 
@@ -38,6 +40,8 @@ class _Waiter:
     """Where the reply to a ticket is put, and the bell of who waits for it."""
 
     response: object = _NOTHING
+    flush: AwaitedFlush | None = None
+    """What has to last before the reply goes out."""
     bell: trio.Event = field(default_factory=trio.Event)
 
 
@@ -61,6 +65,7 @@ class Journal(Generic[R]):
         self._alarms = alarms
         self._applied = applied
         self._number = next(_journals)
+        self._complaints = Complaints(f"{partition.topic_partition} takes no records")
         self._waiters: dict[Ticket, _Waiter] = {}
 
     def load(self) -> int:
@@ -83,7 +88,8 @@ class Journal(Generic[R]):
     ) -> object:
         """Let the machine decide, carry it out, and wait for the reply to the ticket it was given.
 
-        A KafkaError given as reply is raised. `forget` is told when nobody waits any more.
+        In the mode `fsync` also wait until the reply's records, and all before them, last. A KafkaError
+        given as reply is raised. `forget` is told when nobody waits any more.
         """
         ticket = Ticket(next(_tickets))
         waiter = self._waiters[ticket] = _Waiter()
@@ -95,9 +101,26 @@ class Journal(Generic[R]):
             del self._waiters[ticket]
             if waiter.response is _NOTHING and forget is not None:
                 forget(ticket)
-        if isinstance(waiter.response, KafkaError):
-            raise waiter.response
-        return waiter.response
+        response = waiter.response
+        if waiter.flush is not None and not isinstance(response, KafkaError):
+            response = await self._once_flushed(response, ticket, waiter.flush)
+        if isinstance(response, KafkaError):
+            raise response
+        return response
+
+    async def _once_flushed(self, response: object, ticket: Ticket, awaited: AwaitedFlush) -> object:
+        """The reply when it may go out; in its place what the machine says of records that may not last.
+
+        Nothing is taken back of what was applied: after a failed flush the folder takes no more records,
+        and the next start finds out what there is.
+        """
+        try:
+            await awaited.wait()
+        except KafkaError as error:
+            failed = Decision[R](replies=[Reply(ticket, response)])
+            replies = self.machine.on_append_failed(failed, error, self._clock.now_ms()).replies
+            return replies[0].response
+        return response
 
     def carry_out(self, decision: Decision[R]) -> None:
         """Append, apply, reply; set the alarm for what comes next."""
@@ -106,9 +129,10 @@ class Journal(Generic[R]):
             try:
                 self._append(piece)
             except KafkaError as error:
-                logger.error("%s takes no records: %s", self._partition.topic_partition, error)
+                self._complaints.hear(error)
                 decision = self.machine.on_append_failed(decision, error, self._clock.now_ms())
                 break
+            self._complaints.hear(None)
             self._apply(piece)
             decision = Decision(decision.records[len(piece) :], decision.replies)
         for reply in decision.replies:
@@ -160,6 +184,7 @@ class Journal(Generic[R]):
         waiter = self._waiters.get(reply.ticket)
         if waiter is not None:
             waiter.response = reply.response
+            waiter.flush = self._partition.awaited_flush(self._partition.log.log_end_offset, acks_all=True)
             waiter.bell.set()
 
 

@@ -1,7 +1,10 @@
 """`Partition`: a log, how far readers may see, and who waits for it to grow.
 
-Called by `partitions`, `fetching` and `journal`; calls `storage.PartitionLog`. Page-cache reads and
-writes are done here, inline on the event loop.
+Called by `partitions`, `fetching` and `journal`; calls `storage.PartitionLog`, `flushing`, `preparing`.
+Page-cache reads and writes are done here, inline on the event loop.
+
+In the mode `os` what is written is acknowledged and may be read at once. In the mode `fsync` it may be
+read when it has been flushed, and acks=all waits for that.
 
 Source: Kafka's Partition and ReplicaManager, as far as they concern a leader without followers.
 """
@@ -10,14 +13,28 @@ from typing import NamedTuple
 
 import trio
 
+from wirekafka.broker.flushing import NEVER, AwaitedFlush, Flusher
+from wirekafka.broker.preparing import prepared
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError, NotOneBatch
 from wirekafka.protocol.records import HEADER_BYTES, Codec, RecordBatch
 from wirekafka.protocol.records.batch import MAGIC_V2
-from wirekafka.storage import Appended, FileSlice, Origin, PartitionLog, TimestampOffset
+from wirekafka.storage import (
+    FSYNC,
+    Appended,
+    Buffer,
+    FileSlice,
+    LogConfig,
+    Origin,
+    PartitionLog,
+    TimestampOffset,
+    needs_preparation,
+)
 
 ANY_LEADER_EPOCH = -1
 NO_EPOCH = -1
+_IN_SYNC_REPLICAS = 1
+_NOTHING = b""
 
 
 class ListedOffset(NamedTuple):
@@ -31,11 +48,17 @@ class ListedOffset(NamedTuple):
 class Partition:
     """One partition that this broker leads."""
 
-    def __init__(self, log: PartitionLog, leader_epoch: int) -> None:
+    def __init__(self, log: PartitionLog, leader_epoch: int, flusher: Flusher | None = None) -> None:
         self.log = log
         self.leader_epoch = leader_epoch
+        self._flusher = flusher
         self._waiting: set[trio.Event] = set()
         self._deleted = False
+        self._shown_offset = 0
+        """What readers were shown in the mode `os`: it stays so when the mode changes."""
+        self._shows_flushed = self._flushes_at_append = False
+        self._follow_config()
+        self._flush_what_is_left()
 
     @property
     def topic_partition(self) -> TopicPartition:
@@ -43,38 +66,94 @@ class Partition:
 
     @property
     def high_watermark(self) -> int:
-        """What is written to the page cache is acknowledged, so readers may see all of it."""
+        """The end of what readers may see: all that is written, or in the mode `fsync` all that lasts."""
+        if self._shows_flushed:
+            return max(self._shown_offset, self.log.recovery_point)
         return self.log.log_end_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The end of what readers of committed records may see."""
+        return min(self.log.last_stable_offset, self.high_watermark)
 
     def visible_end(self, *, committed_only: bool) -> int:
         """The offset below which a reader may see."""
-        return self.log.last_stable_offset if committed_only else self.high_watermark
+        return self.last_stable_offset if committed_only else self.high_watermark
+
+    def reconfigure(self, config: LogConfig) -> None:
+        """Take up the settings that now hold for the topic; what is written by then follows them too."""
+        if not self._shows_flushed:
+            self._shown_offset = self.log.log_end_offset
+        self.log.config = config
+        self._follow_config()
+        self._flush_what_is_left()
+        self.ring()
+
+    def _follow_config(self) -> None:
+        config = self.log.config
+        self._shows_flushed = self._flusher is not None and config.durability == FSYNC
+        self._flushes_at_append = self._flusher is not None and (
+            self._shows_flushed or config.flush_messages != NEVER or config.flush_ms != NEVER
+        )
+
+    def _flush_what_is_left(self) -> None:
+        if self._flushes_at_append and self.log.recovery_point < self.log.log_end_offset:
+            self._see_to_flush()
 
     def append(
-        self, records: bytearray | memoryview, *, now_ms: int, origin: Origin = Origin.CLIENT
+        self, records: Buffer, *, now_ms: int, origin: Origin = Origin.CLIENT, looked_inside: bool = False
     ) -> Appended:
-        """Write one batch, patched in place, and wake the fetches that wait here.
+        """Write one batch, patched in place; wake the fetches that wait here, or have it flushed first.
 
-        Raises what `PartitionLog.append` does.
+        `looked_inside` says that `prepared` has seen the records. Raises what `PartitionLog.append` does.
         """
         self._check_present()
         appended = self.log.append(records, leader_epoch=self.leader_epoch, now_ms=now_ms, origin=origin)
-        if self._waiting:
+        if self._flushes_at_append:
+            self._see_to_flush()
+        if self._waiting and not self._shows_flushed:
             self.ring()
         return appended
 
-    def append_from_client(
+    def _see_to_flush(self) -> None:
+        """Have the log flushed now or in time, as its settings want it."""
+        assert self._flusher is not None
+        if self._shows_flushed or self._has_too_much_unflushed():
+            self._flusher.ask(self.log, self.ring)
+        elif self.log.config.flush_ms != NEVER:
+            self._flusher.ask_within(self.log, self.log.config.flush_ms)
+
+    def _has_too_much_unflushed(self) -> bool:
+        log = self.log
+        return log.log_end_offset - log.recovery_point >= log.config.flush_messages
+
+    def awaited_flush(self, end_offset: int, *, acks_all: bool) -> AwaitedFlush | None:
+        """What has to be waited for before records below `end_offset` are acknowledged; None: nothing.
+
+        Asked right after the append. As in Kafka, an append that makes flush.messages full is answered
+        after the flush, whatever its acks.
+        """
+        if not self._flushes_at_append or self.log.recovery_point >= end_offset:
+            return None
+        if not ((acks_all and self._shows_flushed) or self._has_too_much_unflushed()):
+            return None
+        assert self._flusher is not None
+        return AwaitedFlush(self.log, end_offset, self._flusher.ask(self.log, self.ring))
+
+    async def append_from_client(
         self,
         records: memoryview | None,
         *,
         now_ms: int,
         zstd_allowed: bool,
+        acks_all: bool = False,
     ) -> Appended:
         """Write one batch as a producer sent it.
 
         Raises INVALID_RECORD for no records, UNSUPPORTED_COMPRESSION_TYPE for zstd from a client too
         old to know it (KIP-110), INVALID_PRODUCER_ID_MAPPING for a batch of a transaction, since there is
-        no coordinator yet that could know its producer, and what `append` does.
+        no coordinator yet that could know its producer, NOT_ENOUGH_REPLICAS for acks=all where the topic
+        wants more copies than there are, and what `append` does.
         """
         if records is None or len(records) == 0:
             raise NotOneBatch(
@@ -90,7 +169,23 @@ class Partition:
                 ErrorCode.INVALID_PRODUCER_ID_MAPPING,
                 f"{self.topic_partition} is in no transaction: wirekafka does not serve transactions yet.",
             )
-        return self.append(records, now_ms=now_ms)
+        if acks_all:
+            self._check_replicas()
+        config = self.log.config
+        if not needs_preparation(records, config):
+            return self.append(records, now_ms=now_ms)
+        ready = await prepared(records, self.topic_partition, config, now_ms=now_ms)
+        return self.append(ready, now_ms=now_ms, looked_inside=config is self.log.config)
+
+    def _check_replicas(self) -> None:
+        """Refuse to promise more copies than there are: this broker is alone."""
+        wanted = self.log.config.min_insync_replicas
+        if wanted > _IN_SYNC_REPLICAS:
+            raise KafkaError(
+                ErrorCode.NOT_ENOUGH_REPLICAS,
+                f"{self.topic_partition} has {_IN_SYNC_REPLICAS} replica in sync, and "
+                f"min.insync.replicas={wanted} for acks=all.",
+            )
 
     def latest_offset(self, *, committed_only: bool) -> ListedOffset:
         end = self.visible_end(committed_only=committed_only)
@@ -127,10 +222,12 @@ class Partition:
 
     def read(
         self, offset: int, max_bytes: int, *, committed_only: bool, at_least_one_batch: bool
-    ) -> FileSlice:
+    ) -> FileSlice | bytes:
         """Give the batches from `offset` on as a slice of a file. Raises OFFSET_OUT_OF_RANGE."""
         self._check_present()
         end = self.visible_end(committed_only=committed_only)
+        if max(end, self.log.log_start_offset) <= offset <= self.log.log_end_offset:
+            return _NOTHING  # without a look at the file, which need not even be open
         return self.log.read(offset, max_bytes, up_to_offset=end, at_least_one_batch=at_least_one_batch)
 
     def check_leader_epoch(self, leader_epoch: int) -> None:
@@ -147,7 +244,7 @@ class Partition:
         )
 
     def wait_with(self, bell: trio.Event) -> None:
-        """Ring `bell` at the next append, or when the partition goes."""
+        """Ring `bell` when there is more to see, or when the partition goes."""
         self._waiting.add(bell)
 
     def wait_no_more(self, bell: trio.Event) -> None:

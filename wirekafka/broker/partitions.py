@@ -1,19 +1,23 @@
 """Topic and partition to `Partition`: opened, made and removed as the metadata says.
 
 Called by `cluster`, which tells of every record applied, and by handlers, which look partitions up.
-Calls `storage.LogDirectory`.
+Calls `storage.LogDirectory`, and `opening` for all that is there at the start.
 
 Source: Kafka's LogManager and the part of ReplicaManager that follows metadata changes.
 """
 
 from collections.abc import Callable
 
+import trio
+
+from wirekafka.broker.flushing import Flusher
+from wirekafka.broker.opening import Wanted, Watch, log_progress, open_logs
 from wirekafka.broker.partition import Partition
 from wirekafka.ids import TopicPartition
 from wirekafka.metadata import MetadataImage, TopicImage
 from wirekafka.observability import get_logger
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import LogConfig, LogDirectory
+from wirekafka.storage import LogConfig, LogDirectory, PartitionLog, belongs
 
 logger = get_logger("broker")
 
@@ -30,11 +34,13 @@ class Partitions:
         *,
         log_config: Callable[[str], LogConfig],
         now_ms: Callable[[], int],
+        flusher: Flusher | None = None,
     ) -> None:
         self._directory = directory
         self._image = image
         self._log_config = log_config
         self._now_ms = now_ms
+        self._flusher = flusher
         self._by_topic: dict[str, dict[int, Partition | KafkaError]] = {}
         self._names: dict[bytes, str] = {}
 
@@ -67,43 +73,72 @@ class Partitions:
     def is_online(self, topic: str, partition: int) -> bool:
         return isinstance(self._by_topic.get(topic, {}).get(partition), Partition)
 
-    def open_all(self) -> None:
-        """Open every topic of the metadata; set folders aside that belong to none."""
+    def online(self) -> list[Partition]:
+        """Every partition whose log can be used."""
+        found = (partition for topic in self._by_topic.values() for partition in topic.values())
+        return [partition for partition in found if isinstance(partition, Partition)]
+
+    def of_topic(self, topic: str) -> list[Partition]:
+        """The partitions of a topic. Raises what `find` does, for any of them."""
+        return [self.find(topic, index) for index in sorted(self._by_topic.get(topic) or [0])]
+
+    async def open_all(self, *, threads: int = 1, watch: Watch = log_progress) -> None:
+        """Open every topic of the metadata; set folders aside that belong to none.
+
+        Done in that many threads, while `watch` shows how far it has come.
+        """
+        await trio.to_thread.run_sync(self._set_strays_aside)
+        wanted = []
+        for topic in self._image.topics.values():
+            self._names[topic.topic_id] = topic.name
+            config = self._log_config(topic.name)
+            partitions = (TopicPartition(topic.name, index) for index in topic.partitions)
+            wanted += [Wanted(topic_partition, topic.topic_id, config) for topic_partition in partitions]
+        opened = await open_logs(self._directory, wanted, threads=threads, watch=watch, now_ms=self._now_ms())
+        for each, log in opened:
+            self._take_up(each.topic_partition, log)
+
+    def _set_strays_aside(self) -> None:
         for topic_partition, topic_id in self._directory.partitions():
             if topic_partition.topic == METADATA_TOPIC:
                 continue
             topic = self._image.topics.get(topic_partition.topic)
             if (
                 topic is None
-                or topic.topic_id != topic_id
+                or not belongs(topic_id, topic.topic_id)
                 or topic_partition.partition not in topic.partitions
             ):
                 name = self._directory.set_aside(topic_partition)
                 logger.warning("the folder %s belongs to no topic: it is now named %s", topic_partition, name)
-        for topic in self._image.topics.values():
-            for index in topic.partitions:
-                self.open_one(topic, index)
 
     def open_one(self, topic: TopicImage, index: int) -> None:
         """Open a partition of a topic, made if it is not there; one that cannot be read is offline."""
         topic_partition = TopicPartition(topic.name, index)
         self._names[topic.topic_id] = topic.name
-        partitions = self._by_topic.setdefault(topic.name, {})
         config = self._log_config(topic.name)
         try:
             log = self._directory.open_log(topic_partition, topic.topic_id, config, now_ms=self._now_ms())
         except KafkaError as error:
-            logger.error("%s is offline: %s", topic_partition, error)
-            partitions[index] = error
+            self._take_up(topic_partition, error)
         else:
-            partitions[index] = Partition(log, topic.partitions[index].leader_epoch)
+            self._take_up(topic_partition, log)
+
+    def _take_up(self, topic_partition: TopicPartition, log: PartitionLog | KafkaError) -> None:
+        topic, index = topic_partition
+        partitions = self._by_topic.setdefault(topic, {})
+        if isinstance(log, KafkaError):
+            logger.error("%s is offline: %s", topic_partition, log)
+            partitions[index] = log
+        else:
+            leader_epoch = self._image.topics[topic].partitions[index].leader_epoch
+            partitions[index] = Partition(log, leader_epoch, self._flusher)
 
     def reconfigure(self, topic: str) -> None:
         """Give the logs of a topic the settings that now hold for it."""
         config = self._log_config(topic)
         for partition in self._by_topic.get(topic, {}).values():
             if isinstance(partition, Partition):
-                partition.log.config = config
+                partition.reconfigure(config)
 
     def remove_topic(self, topic_id: bytes) -> str:
         """Close a deleted topic's partitions, wake who waits, remove the folders; give its name."""

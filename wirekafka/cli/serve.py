@@ -13,6 +13,7 @@ import click
 import trio
 
 from wirekafka.broker import BrokerConfig
+from wirekafka.cli.opening import watch_for
 from wirekafka.metadata import ConfigError, Settings
 from wirekafka.observability import log_to_stderr
 from wirekafka.protocol.error_codes import KafkaError, MalformedMessage
@@ -113,13 +114,22 @@ def _run(config: BrokerConfig) -> None:
 async def _serve_until_signal(config: BrokerConfig) -> None:
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
-            serving: Serving = await nursery.start(serve_broker, config)
+            serving: Serving | None = None
+
+            async def stop_on_signal() -> None:
+                async for _ in signals:
+                    break
+                if serving is None:
+                    click.echo("Stopping before it was ready.")
+                    nursery.cancel_scope.cancel()
+                else:
+                    click.echo("Stopping: letting clients finish, writing checkpoints.")
+                    serving.stop()
+
+            nursery.start_soon(stop_on_signal)
+            serving = await nursery.start(serve_broker, config, watch_for(sys.stderr))
             click.echo(_banner(serving, config), err=False)
             sys.stdout.flush()
-            async for _ in signals:
-                break
-            click.echo("Stopping: letting clients finish, writing checkpoints.")
-            serving.stop()
 
 
 def _banner(serving: Serving, config: BrokerConfig) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 
 from wirekafka.handlers.api_versions import api_versions
 from wirekafka.handlers.classic_groups import heartbeat, join_group, leave_group, sync_group
-from wirekafka.handlers.configs import describe_configs
+from wirekafka.handlers.configs import alter_configs, describe_configs, incremental_alter_configs
 from wirekafka.handlers.context import ClientConnection, CloseConnection, Endpoint, RequestContext
+from wirekafka.handlers.delete_records import delete_records
 from wirekafka.handlers.fetch import fetch
 from wirekafka.handlers.group_admin import describe_groups, find_coordinator, list_groups
 from wirekafka.handlers.group_offsets import offset_commit, offset_fetch
@@ -40,10 +41,13 @@ HANDLERS: dict[int, Handler[Any, Any]] = {
         api_versions,
         create_topics,
         delete_topics,
+        delete_records,
         init_producer_id,
         offset_for_leader_epoch,
         describe_configs,
+        alter_configs,
         create_partitions,
+        incremental_alter_configs,
         describe_cluster,
     )
 }

@@ -9,7 +9,7 @@ lastOffsetForLeaderEpoch.
 
 from collections import Counter
 
-from wirekafka.broker import ListedOffset, Partition
+from wirekafka.broker import ListedOffset, Partition, offset_for_timestamp, offset_of_max_timestamp
 from wirekafka.handlers.context import RequestContext
 from wirekafka.handlers.registry import handles
 from wirekafka.protocol.apis.list_offsets import (
@@ -64,12 +64,14 @@ async def list_offsets(request: ListOffsetsRequest, context: RequestContext) -> 
     twice = {name_and_index for name_and_index, times in asked.items() if times > 1}
     return ListOffsetsResponse(
         topics=[
-            _list_topic(topic, context, committed_only, twice) for topic in request.topics if topic.partitions
+            await _list_topic(topic, context, committed_only, twice)
+            for topic in request.topics
+            if topic.partitions
         ]
     )
 
 
-def _list_topic(
+async def _list_topic(
     topic: ListOffsetsTopic, context: RequestContext, committed_only: bool, twice: set[tuple[str, int]]
 ) -> ListOffsetsTopicResponse:
     answers: dict[int, ListOffsetsPartitionResponse] = {}
@@ -79,7 +81,7 @@ def _list_topic(
                 raise KafkaError(
                     ErrorCode.INVALID_REQUEST, f"{topic.name}-{wanted.partition_index} stands twice."
                 )
-            listed = _list_one(topic.name, wanted, context, committed_only)
+            listed = await _list_one(topic.name, wanted, context, committed_only)
         except KafkaError as error:
             answers[wanted.partition_index] = _not_listed(wanted.partition_index, error)
             continue
@@ -93,7 +95,7 @@ def _list_topic(
     return ListOffsetsTopicResponse(name=topic.name, partitions=list(answers.values()))
 
 
-def _list_one(
+async def _list_one(
     topic: str, wanted: ListOffsetsPartition, context: RequestContext, committed_only: bool
 ) -> ListedOffset:
     if wanted.timestamp < 0 and context.version < _SINCE.get(wanted.timestamp, _NO_VERSION):
@@ -111,9 +113,9 @@ def _list_one(
         case t if t in (_LATEST_TIERED, _EARLIEST_PENDING_UPLOAD):
             return ListedOffset()  # nothing is tiered here
         case t if t == _MAX_TIMESTAMP:
-            return partition.offset_of_max_timestamp(committed_only=committed_only)
+            return await offset_of_max_timestamp(partition, committed_only=committed_only)
         case timestamp_ms:
-            return partition.offset_for_timestamp(timestamp_ms, committed_only=committed_only)
+            return await offset_for_timestamp(partition, timestamp_ms, committed_only=committed_only)
 
 
 def _check_leader_epoch(partition: Partition, leader_epoch: int) -> None:

@@ -4,12 +4,13 @@ v0-2 are advertised and not served: old librdkafka wants to see 0 (KAFKA-18659) 
 From v7 on a batch may be compressed with zstd, from v8 on a refusal has a message and says which
 records were at fault, from v13 on topics go by id.
 
-Source: KIP-98, KIP-110 (zstd), KIP-467, KIP-516; Kafka's KafkaApis.handleProduceRequest and
-ReplicaManager.appendRecords. Unlike Kafka, a partition that stands twice in a request is written
-twice and answered twice, and every refusal says why.
+Source: KIP-98, KIP-110 (zstd), KIP-467, KIP-516; Kafka's KafkaApis.handleProduceRequest,
+ReplicaManager.appendRecords and DelayedProduce, which waits for replicas where this waits for the disk.
+Unlike Kafka, a partition that stands twice in a request is written twice and answered twice, and every
+refusal says why.
 """
 
-from wirekafka.broker import is_transactional
+from wirekafka.broker import AwaitedFlush, is_transactional, wait_for_flush
 from wirekafka.handlers.context import CloseConnection, RequestContext
 from wirekafka.handlers.registry import handles
 from wirekafka.metadata import is_internal
@@ -26,7 +27,9 @@ from wirekafka.protocol.apis.produce import (
 from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError, NotOneBatch
 
 _NO_OFFSET = -1
-_ACKS = (-1, 0, 1)
+_NO_TIME = -1
+_ACKS_ALL = -1
+_ACKS = (_ACKS_ALL, 0, 1)
 _TOLD_WITH_START = (
     ErrorCode.INVALID_RECORD,
     ErrorCode.INVALID_TIMESTAMP,
@@ -53,17 +56,15 @@ def _refuse(request: ProduceRequest, error: KafkaError) -> ProduceResponse:
 @handles(PRODUCE, refusal=_refuse)
 async def produce(request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
     _check_transactional_id(request)
-    now_ms = context.broker.clock.wall_ms()
+    appending = _Appending(request, context)
     response = ProduceResponse(
-        responses=[
-            _produce_to_topic(topic, request, context, now_ms)
-            for topic in request.topic_data
-            if topic.partition_data
-        ]
+        responses=[await appending.to_topic(topic) for topic in request.topic_data if topic.partition_data]
     )
     if request.acks == 0:
         _close_on_error(response)
         return None
+    if appending.awaited:
+        await _wait_for_flush(appending.awaited, request.timeout_ms)
     return response
 
 
@@ -79,41 +80,63 @@ def _check_transactional_id(request: ProduceRequest) -> None:
         )
 
 
-def _produce_to_topic(
-    topic: TopicProduceData, request: ProduceRequest, context: RequestContext, now_ms: int
-) -> TopicProduceResponse:
-    try:
-        name = topic.name
-        if context.version >= _TOPIC_IDS_SINCE:
-            name = context.broker.partitions.name_of(topic.topic_id)
-    except KafkaError as error:
-        return _topic_response(topic, [_refused(data.index, error) for data in topic.partition_data])
-    return _topic_response(
-        topic,
-        [_produce_to_partition(name, data, request.acks, context, now_ms) for data in topic.partition_data],
-    )
+class _Appending:
+    """One request's appends, and those of them that may not be acknowledged yet."""
 
+    def __init__(self, request: ProduceRequest, context: RequestContext) -> None:
+        self._acks = request.acks
+        self._context = context
+        self._partitions = context.broker.partitions
+        self._now_ms = context.broker.clock.wall_ms()
+        self.awaited: list[tuple[PartitionProduceResponse, AwaitedFlush]] = []
 
-def _produce_to_partition(
-    topic: str, data: PartitionProduceData, acks: int, context: RequestContext, now_ms: int
-) -> PartitionProduceResponse:
-    try:
-        partition = context.broker.partitions.find(topic, data.index)
-        _check_may_write(topic, acks, context)
-        appended = partition.append_from_client(
-            data.records,
-            now_ms=now_ms,
-            zstd_allowed=context.version >= _ZSTD_SINCE,
+    async def to_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
+        try:
+            name = topic.name
+            if self._context.version >= _TOPIC_IDS_SINCE:
+                name = self._partitions.name_of(topic.topic_id)
+        except KafkaError as error:
+            return _topic_response(topic, [_refused(data.index, error) for data in topic.partition_data])
+        return _topic_response(topic, [await self._to_partition(name, data) for data in topic.partition_data])
+
+    async def _to_partition(self, topic: str, data: PartitionProduceData) -> PartitionProduceResponse:
+        acks_all = self._acks == _ACKS_ALL
+        try:
+            partition = self._partitions.find(topic, data.index)
+            _check_may_write(topic, self._acks, self._context)
+            appended = await partition.append_from_client(
+                data.records,
+                now_ms=self._now_ms,
+                zstd_allowed=self._context.version >= _ZSTD_SINCE,
+                acks_all=acks_all,
+            )
+        except KafkaError as error:
+            return _refused(data.index, error, _start_told_with(error, topic, data.index, self._context))
+        response = PartitionProduceResponse(
+            index=data.index,
+            error_code=ErrorCode.NONE,
+            base_offset=appended.base_offset,
+            log_append_time_ms=appended.log_append_time_ms,
+            log_start_offset=appended.log_start_offset,
         )
-    except KafkaError as error:
-        return _refused(data.index, error, _start_told_with(error, topic, data.index, context))
-    return PartitionProduceResponse(
-        index=data.index,
-        error_code=ErrorCode.NONE,
-        base_offset=appended.base_offset,
-        log_append_time_ms=appended.log_append_time_ms,
-        log_start_offset=appended.log_start_offset,
-    )
+        awaited = partition.awaited_flush(appended.last_offset + 1, acks_all=acks_all)
+        if awaited is not None:
+            self.awaited.append((response, awaited))
+        return response
+
+
+async def _wait_for_flush(
+    waiting: list[tuple[PartitionProduceResponse, AwaitedFlush]], timeout_ms: int
+) -> None:
+    """Wait until everything lasts; put the refusal in the place of each answer that is not to be given."""
+    errors = await wait_for_flush([awaited for _, awaited in waiting], timeout_ms)
+    for (response, _), error in zip(waiting, errors, strict=True):
+        if error is not None:
+            response.error_code = error.code
+            response.error_message = error.message
+            response.base_offset = _NO_OFFSET
+            response.log_append_time_ms = _NO_TIME
+            response.log_start_offset = _NO_OFFSET
 
 
 def _check_may_write(topic: str, acks: int, context: RequestContext) -> None:

@@ -8,20 +8,27 @@ Source: Kafka's QuorumController, ReplicationControlManager and ProducerIdContro
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from wirekafka.ids import TopicId
 from wirekafka.machine import Decision, Reply, Ticket
+from wirekafka.metadata.altering import Alteration, Operation, plan_alterations
+from wirekafka.metadata.broker_settings import BrokerSettings
 from wirekafka.metadata.configs.definition import ConfigValue
 from wirekafka.metadata.configs.settings import Settings
 from wirekafka.metadata.creation import plan_topic, plan_topics
 from wirekafka.metadata.deletion import plan_deletions
 from wirekafka.metadata.describing import describe_configs
-from wirekafka.metadata.effective import TopicSettings
 from wirekafka.metadata.growth import plan_growth
 from wirekafka.metadata.image import MetadataImage
 from wirekafka.metadata.internal_topics import topic_on_demand
 from wirekafka.metadata.records import MetadataRecord
 from wirekafka.metadata.state import ClusterState
+from wirekafka.protocol.apis.alter_configs import (
+    AlterConfigsRequest,
+    AlterConfigsResourceResponse,
+    AlterConfigsResponse,
+)
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from wirekafka.protocol.apis.create_topics import (
     CreatableTopicResult,
@@ -30,6 +37,11 @@ from wirekafka.protocol.apis.create_topics import (
 )
 from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from wirekafka.protocol.apis.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
+from wirekafka.protocol.apis.incremental_alter_configs import (
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResourceResponse,
+    IncrementalAlterConfigsResponse,
+)
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.stored.cluster_metadata import ProducerIdsRecord
 
@@ -50,7 +62,12 @@ class MetadataMachine:
 
     def __init__(self, node_id: int, settings: Settings) -> None:
         self.image = MetadataImage()
-        self._state = ClusterState(node_id, settings, TopicSettings(settings), self.image)
+        self._state = ClusterState(node_id, BrokerSettings(node_id, settings, self.image), self.image)
+
+    @property
+    def settings(self) -> Settings:
+        """The broker's settings that hold now: what was changed at run time lies over the others."""
+        return self._state.settings
 
     def create_topics(
         self, request: CreateTopicsRequest, *, new_topic_id: Callable[[], TopicId], ticket: Ticket
@@ -114,6 +131,54 @@ class MetadataMachine:
         response = CreatePartitionsResponse(throttle_time_ms=0, results=results)
         return Decision([] if request.validate_only else records, [Reply(ticket, response)])
 
+    def alter_configs(self, request: AlterConfigsRequest, *, ticket: Ticket) -> Decision[MetadataRecord]:
+        """Decide an AlterConfigs request; the reply is an AlterConfigsResponse.
+
+        With `validate_only` there are no records.
+        """
+        alterations = [
+            Alteration(
+                resource.resource_type,
+                resource.resource_name,
+                tuple(Operation(config.name, config.value) for config in resource.configs),
+                replaces=True,
+            )
+            for resource in request.resources
+        ]
+        records, errors = plan_alterations(alterations, self._state)
+        results = [
+            AlterConfigsResourceResponse(**_told(alteration, error))
+            for alteration, error in zip(alterations, errors, strict=True)
+        ]
+        response = AlterConfigsResponse(throttle_time_ms=0, responses=results)
+        return Decision([] if request.validate_only else [*records], [Reply(ticket, response)])
+
+    def incremental_alter_configs(
+        self, request: IncrementalAlterConfigsRequest, *, ticket: Ticket
+    ) -> Decision[MetadataRecord]:
+        """Decide an IncrementalAlterConfigs request; the reply is an IncrementalAlterConfigsResponse.
+
+        With `validate_only` there are no records.
+        """
+        alterations = [
+            Alteration(
+                resource.resource_type,
+                resource.resource_name,
+                tuple(
+                    Operation(config.name, config.value, config.config_operation)
+                    for config in resource.configs
+                ),
+            )
+            for resource in request.resources
+        ]
+        records, errors = plan_alterations(alterations, self._state)
+        results = [
+            IncrementalAlterConfigsResourceResponse(**_told(alteration, error))
+            for alteration, error in zip(alterations, errors, strict=True)
+        ]
+        response = IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=results)
+        return Decision([] if request.validate_only else [*records], [Reply(ticket, response)])
+
     def allocate_producer_ids(self, *, ticket: Ticket) -> Decision[MetadataRecord]:
         """Decide to take the next block of producer ids; the reply is a ProducerIdBlock.
 
@@ -161,3 +226,14 @@ class MetadataMachine:
     ) -> Decision[MetadataRecord]:
         """Answer the tickets with the error; there is nothing volatile to undo."""
         return Decision(replies=[Reply(reply.ticket, error) for reply in decision.replies])
+
+
+# Any: the arguments go to message classes that check them.
+def _told(alteration: Alteration, error: KafkaError | None) -> dict[str, Any]:
+    """What both responses say of one resource."""
+    return {
+        "error_code": ErrorCode.NONE if error is None else error.code,
+        "error_message": None if error is None else error.message,
+        "resource_type": alteration.resource_type,
+        "resource_name": alteration.resource_name,
+    }

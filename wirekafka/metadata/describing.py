@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import dropwhile
 
-from wirekafka.metadata.configs.broker import BROKER_CONFIGS, broker_synonyms
+from wirekafka.metadata.configs.broker import BROKER_CONFIGS, broker_definition, broker_synonyms
 from wirekafka.metadata.configs.definition import (
     ConfigDefinition,
     ConfigSource,
@@ -20,7 +20,13 @@ from wirekafka.metadata.configs.definition import (
 from wirekafka.metadata.configs.group import CLIENT_METRICS_CONFIGS, GROUP_CONFIGS, group_synonym
 from wirekafka.metadata.configs.settings import Settings, Source
 from wirekafka.metadata.configs.topic import TOPIC_CONFIGS, TOPIC_SYNONYMS
-from wirekafka.metadata.image import TOPIC_RESOURCE
+from wirekafka.metadata.image import (
+    BROKER_LOGGER_RESOURCE,
+    BROKER_RESOURCE,
+    CLIENT_METRICS_RESOURCE,
+    GROUP_RESOURCE,
+    TOPIC_RESOURCE,
+)
 from wirekafka.metadata.state import ClusterState
 from wirekafka.metadata.topics import validate_name
 from wirekafka.protocol.apis.describe_configs import (
@@ -31,11 +37,6 @@ from wirekafka.protocol.apis.describe_configs import (
     DescribeConfigsSynonym,
 )
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-
-BROKER_RESOURCE = 4
-BROKER_LOGGER_RESOURCE = 8
-CLIENT_METRICS_RESOURCE = 16
-GROUP_RESOURCE = 32
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
@@ -111,13 +112,13 @@ def _topic_entries(name: str, state: ClusterState) -> Iterator[_Entry]:
         if config in own:
             synonyms.append(_synonym(definition, values[config], ConfigSource.DYNAMIC_TOPIC))
         if config in TOPIC_SYNONYMS:
-            synonyms += _broker_synonyms(TOPIC_SYNONYMS[config][0][0], state.settings)
+            synonyms += _broker_synonyms(TOPIC_SYNONYMS[config][0][0], state)
         yield _Entry(definition, values[config], synonyms)
 
 
 def _broker_entries(name: str, state: ClusterState) -> Iterator[_Entry]:
     if not name:
-        # The settings common to all brokers that were made while they ran: there are none.
+        yield from _common_broker_entries(state)
         return
     _check_broker(name, state, "or empty string, ")
     settings = state.settings
@@ -125,8 +126,20 @@ def _broker_entries(name: str, state: ClusterState) -> Iterator[_Entry]:
         definition = settings.definition(config)
         if definition.internal and settings.source(config) is Source.DEFAULT:
             continue
-        synonyms = _broker_synonyms(config, settings)
+        synonyms = _broker_synonyms(config, state)
         yield _Entry(definition, settings[config], synonyms, read_only=not definition.updatable)
+
+
+def _common_broker_entries(state: ClusterState) -> Iterator[_Entry]:
+    """The settings made at run time for all brokers."""
+    for config, text in sorted(state.broker_settings.all_brokers.items()):
+        definition = broker_definition(config) or ConfigDefinition(config, ConfigType.UNKNOWN, None)
+        synonyms = [
+            synonym
+            for synonym in _broker_synonyms(config, state)
+            if synonym.source == ConfigSource.DYNAMIC_DEFAULT_BROKER
+        ]
+        yield _Entry(definition, text, synonyms, read_only=not definition.updatable)
 
 
 def _logger_entries(name: str, state: ClusterState) -> Iterable[_Entry]:
@@ -162,7 +175,7 @@ def _group_entries(name: str, state: ClusterState) -> Iterator[_Entry]:
             value = definition.parse(own[config])
             synonyms.append(_synonym(definition, value, ConfigSource.GROUP))
         if broker_name is not None:
-            synonyms += _broker_synonyms(broker_name, state.settings)
+            synonyms += _broker_synonyms(broker_name, state)
         elif definition.default is not None:
             synonyms.append(_synonym(definition, definition.default, ConfigSource.DEFAULT))
         yield _Entry(definition, value, synonyms)
@@ -176,23 +189,41 @@ def _group_default(definition: ConfigDefinition, broker_name: str | None, settin
     return value[0] if isinstance(value, tuple) and definition.type is not ConfigType.LIST else value
 
 
-def _broker_synonyms(name: str, settings: Settings) -> list[DescribeConfigsSynonym]:
-    """All that speaks for a broker setting: what was given at start, then Kafka's defaults.
+def _broker_synonyms(name: str, state: ClusterState) -> list[DescribeConfigsSynonym]:
+    """All that speaks for a broker setting: what was changed for this broker, what for all of them, what
+    was given at start, then Kafka's defaults.
 
     What stands before the setting's own name is left out, as in Kafka.
     """
     names = broker_synonyms(name)
-    given = [
-        _synonym(settings.definition(synonym), settings[synonym], ConfigSource.STATIC_BROKER)
+    own, static = state.broker_settings, state.broker_settings.static
+    found = [
+        _given_synonym(synonym, given[synonym], source)
+        for given, source in (
+            (own.this_broker, ConfigSource.DYNAMIC_BROKER),
+            (own.all_brokers, ConfigSource.DYNAMIC_DEFAULT_BROKER),
+        )
         for synonym in names
-        if synonym in settings and settings.source(synonym) is not Source.DEFAULT
+        if synonym in given
     ]
-    defaults = [
+    found += [
+        _synonym(static.definition(synonym), static[synonym], ConfigSource.STATIC_BROKER)
+        for synonym in names
+        if synonym in static and static.source(synonym) is not Source.DEFAULT
+    ]
+    found += [
         _synonym(BROKER_CONFIGS[synonym], BROKER_CONFIGS[synonym].default, ConfigSource.DEFAULT)
         for synonym in names
         if synonym in BROKER_CONFIGS and BROKER_CONFIGS[synonym].default is not None
     ]
-    return list(dropwhile(lambda synonym: synonym.name != name, given + defaults))
+    return list(dropwhile(lambda synonym: synonym.name != name, found))
+
+
+def _given_synonym(name: str, text: str, source: ConfigSource) -> DescribeConfigsSynonym:
+    """A setting made at run time, in the words in which it was made."""
+    definition = broker_definition(name)
+    hidden = definition is None or definition.sensitive
+    return DescribeConfigsSynonym(name=name, value=None if hidden else text, source=source)
 
 
 def _synonym(

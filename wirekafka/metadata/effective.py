@@ -14,6 +14,11 @@ from wirekafka.metadata.configs.topic import TOPIC_CONFIGS, TOPIC_SYNONYMS
 from wirekafka.protocol.apis.create_topics import CreatableTopicConfigs
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
+_TOLD_SOURCES = {
+    Source.THIS_BROKER: ConfigSource.DYNAMIC_BROKER,
+    Source.ALL_BROKERS: ConfigSource.DYNAMIC_DEFAULT_BROKER,
+}
+
 
 class TopicSettings:
     """The settings of topics on a broker with certain settings of its own."""
@@ -70,9 +75,11 @@ class TopicSettings:
     def _source(self, name: str, own: Mapping[str, str]) -> ConfigSource:
         if name in own:
             return ConfigSource.DYNAMIC_TOPIC
-        synonyms = TOPIC_SYNONYMS.get(name, ())
-        given = any(self._settings.source(broker_name) is not Source.DEFAULT for broker_name, _ in synonyms)
-        return ConfigSource.STATIC_BROKER if given else ConfigSource.DEFAULT
+        sources = {self._settings.source(broker_name) for broker_name, _ in TOPIC_SYNONYMS.get(name, ())}
+        for source, told in _TOLD_SOURCES.items():
+            if source in sources:
+                return told
+        return ConfigSource.STATIC_BROKER if sources - {Source.DEFAULT} else ConfigSource.DEFAULT
 
 
 def _check_together(values: Mapping[str, ConfigValue]) -> None:

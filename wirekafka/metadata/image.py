@@ -24,7 +24,11 @@ from wirekafka.protocol.stored.cluster_metadata import (
 )
 
 TOPIC_RESOURCE = 2
-"""The code of topics among the resources that have settings."""
+"""The code of topics among the resources that have settings; the others follow."""
+BROKER_RESOURCE = 4
+BROKER_LOGGER_RESOURCE = 8
+CLIENT_METRICS_RESOURCE = 16
+GROUP_RESOURCE = 32
 
 _NO_CONFIGS: Mapping[str, str] = MappingProxyType({})
 
@@ -65,6 +69,8 @@ class MetadataImage:
         self.next_producer_id = 0
         self.generation = 0
         """Grows with every change."""
+        self.broker_configs_generation = 0
+        """Grows with every change of a broker's settings."""
 
     def configs(self, resource_type: int, resource_name: str) -> Mapping[str, str]:
         """The settings made for one resource itself, as text; empty if there are none."""
@@ -111,6 +117,8 @@ class MetadataImage:
 
     def _put_config(self, record: ConfigRecord) -> None:
         resource = (record.resource_type, record.resource_name)
+        if record.resource_type == BROKER_RESOURCE:
+            self.broker_configs_generation += 1
         if record.value is not None:
             self._configs.setdefault(resource, {})[record.name] = record.value
             return

@@ -5,6 +5,7 @@ Source: ours.
 
 from dataclasses import dataclass
 
+from wirekafka.metadata.broker_settings import BrokerSettings
 from wirekafka.metadata.configs.settings import Settings
 from wirekafka.metadata.effective import TopicSettings
 from wirekafka.metadata.image import MetadataImage
@@ -15,9 +16,18 @@ class ClusterState:
     """The image, the one broker's id, and its settings."""
 
     node_id: int
-    settings: Settings
-    topic_settings: TopicSettings
+    broker_settings: BrokerSettings
     image: MetadataImage
+
+    @property
+    def settings(self) -> Settings:
+        """The broker's settings that hold now."""
+        return self.broker_settings.current
+
+    @property
+    def topic_settings(self) -> TopicSettings:
+        """What holds for topics under the broker's settings of now."""
+        return self.broker_settings.topics
 
     @property
     def brokers(self) -> frozenset[int]:

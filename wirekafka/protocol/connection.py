@@ -9,12 +9,13 @@ Source: the Kafka protocol guide, "Common Request and Response Structure"; KIP-5
 import struct
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from wirekafka.protocol.api import Api
 from wirekafka.protocol.apis import APIS
 from wirekafka.protocol.apis.api_versions import API_VERSIONS
-from wirekafka.protocol.codec import codec_for
+from wirekafka.protocol.codec import Codec, codec_for
 from wirekafka.protocol.error_codes import MalformedMessage
 from wirekafka.protocol.framing import FrameBuffer
 from wirekafka.protocol.headers import RequestHeader
@@ -58,36 +59,60 @@ class ServerConnection:
         return None if frame is None else parse_request(frame)
 
 
+class _Form(NamedTuple):
+    """How requests of one key and version are read, and how their answers are written."""
+
+    api: Api[Any, Any]
+    header: Codec[RequestHeader]
+    request: Codec[Any]
+    response: Codec[Any]
+    response_start: bytes
+    """Room for length and correlation id; behind it the empty tagged section of response header v1."""
+
+
+@cache
+def _form(key: int, version: int) -> _Form:
+    """Look a key and version up. Raises MalformedMessage when they are not served."""
+    api = APIS.get(key)
+    if api is None:
+        raise MalformedMessage(f"request key {key} (version {version}) is not known here")
+    if version not in api.versions:
+        raise MalformedMessage(f"{api.name} v{version} is not served (v{_spoken(api)} are)")
+    flexible = api.is_flexible(version)
+    start = bytes(_LENGTH_AND_CORRELATION.size)
+    if flexible and api is not API_VERSIONS:
+        start += b"\0"
+    return _Form(
+        api,
+        codec_for(RequestHeader, 2 if flexible else 1),
+        codec_for(api.request, version),
+        codec_for(api.response, version),
+        start,
+    )
+
+
 def parse_request(frame: memoryview) -> ReceivedRequest:
     """Read header and body of one frame. Raises MalformedMessage."""
     if len(frame) < _KEY_AND_VERSION.size:
         raise MalformedMessage(f"a request of {len(frame)} bytes has no header")
     key, version = _KEY_AND_VERSION.unpack_from(frame)
-    api = APIS.get(key)
-    if api is None:
-        raise MalformedMessage(f"request key {key} (version {version}) is not known here")
-    if version not in api.versions:
-        if api is not API_VERSIONS:
-            raise MalformedMessage(f"{api.name} v{version} is not served (v{_spoken(api)} are)")
+    if key == API_VERSIONS.key and version not in API_VERSIONS.versions:
         header, _ = codec_for(RequestHeader, 1).parse_from(frame, 0)
-        return ReceivedRequest(api, version, header.correlation_id, header.client_id, None)
-    header, position = codec_for(RequestHeader, 2 if api.is_flexible(version) else 1).parse_from(frame, 0)
+        return ReceivedRequest(API_VERSIONS, version, header.correlation_id, header.client_id, None)
+    form = _form(key, version)
+    header, position = form.header.parse_from(frame, 0)
     # What lies behind a request is passed over, as Kafka does: librdkafka 2.16 asks for all topics with
     # a null array of four bytes where the compact form has one.
-    message, _ = codec_for(api.request, version).parse_first(frame[position:])
-    return ReceivedRequest(api, version, header.correlation_id, header.client_id, message)
+    message, _ = form.request.parse_first(frame[position:])
+    return ReceivedRequest(form.api, version, header.correlation_id, header.client_id, message)
 
 
 def response_parts(request: ReceivedRequest, response: Message) -> Sequence[Sized]:
     """The frame that answers `request`: buffers, and slices of files, in the order to be sent."""
-    version = request.response_version
-    out = bytearray(_LENGTH_AND_CORRELATION.size)
-    if request.api is not API_VERSIONS and request.api.is_flexible(version):
-        out.append(0)  # the empty tagged section of response header v1
+    form = _form(request.api.key, request.response_version)
+    first = bytearray(form.response_start)
     parts: list[Any] = []
-    first = out
-    last = codec_for(type(response), version).build_into(response, out, parts)
-    parts.append(last)
+    parts.append(form.response.build_into(response, first, parts))
     length = sum(map(len, parts)) - 4
     _LENGTH_AND_CORRELATION.pack_into(first, 0, length, request.correlation_id)
     return parts

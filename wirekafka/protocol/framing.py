@@ -9,9 +9,12 @@ peer that announces much and sends little costs little.
 Source: the Kafka protocol guide, section "Common Request and Response Structure".
 """
 
+import struct
+
 from wirekafka.protocol.error_codes import MalformedMessage
 
-LENGTH_BYTES = 4
+_LENGTH = struct.Struct(">i")
+LENGTH_BYTES = _LENGTH.size
 _FIRST_BYTES = 4 * 1024
 _KEPT_BYTES = 2 * 1024 * 1024
 """A buffer that grew larger than this is given back once it is empty."""
@@ -77,7 +80,7 @@ class FrameBuffer:
         """Length of the frame at the start with its prefix; the prefix's own while it is cut."""
         if self._end - self._start < LENGTH_BYTES:
             return LENGTH_BYTES
-        length = int.from_bytes(self._view[self._start : self._start + LENGTH_BYTES], "big", signed=True)
+        length: int = _LENGTH.unpack_from(self._buffer, self._start)[0]
         if not 0 < length <= self._max_frame_bytes:
             raise MalformedMessage(
                 f"a request of {length} bytes, where 1 to {self._max_frame_bytes} are taken"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import trio
 
-from wirekafka.broker import Broker, BrokerConfig, ListenerConfig, open_broker
+from wirekafka.broker import Broker, BrokerConfig, ListenerConfig, Watch, log_progress, open_broker
 from wirekafka.observability import get_logger
 from wirekafka.server.listener import Listener
 
@@ -28,17 +28,23 @@ class Serving:
     listeners: tuple[tuple[ListenerConfig, int], ...]
     stop: Callable[[], None]
     """Begin to drain; callable from the trio run's own thread."""
+    broker: Broker
+    """What is served; to be used in the trio run's own thread."""
 
 
 async def serve(
-    config: BrokerConfig, *, task_status: "trio.TaskStatus[Serving]" = trio.TASK_STATUS_IGNORED
+    config: BrokerConfig,
+    watch: Watch = log_progress,
+    *,
+    task_status: "trio.TaskStatus[Serving]" = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serve until `Serving.stop` is called or the task is cancelled, and close the data folder.
 
+    `watch` shows how far the opening of the data folder has come.
     Raises OSError when an address is taken, DataDirectoryInUse when another broker has the folder.
     """
     try:
-        await _serve(config, task_status)
+        await _serve(config, watch, task_status)
     except BaseExceptionGroup as group:
         raise sole_error(group) from None
 
@@ -50,8 +56,8 @@ def sole_error(error: BaseException) -> BaseException:
     return error
 
 
-async def _serve(config: BrokerConfig, task_status: "trio.TaskStatus[Serving]") -> None:
-    async with open_broker(config) as broker:
+async def _serve(config: BrokerConfig, watch: Watch, task_status: "trio.TaskStatus[Serving]") -> None:
+    async with open_broker(config, watch) as broker:
         with _listening(config, broker) as listeners:
             stopping = trio.Event()
             bound = tuple((listener.config, listener.port) for listener in listeners)
@@ -59,7 +65,7 @@ async def _serve(config: BrokerConfig, task_status: "trio.TaskStatus[Serving]") 
             async with trio.open_nursery() as nursery:
                 for listener in listeners:
                     nursery.start_soon(listener.run)
-                task_status.started(Serving(broker.cluster_id, bound, stopping.set))
+                task_status.started(Serving(broker.cluster_id, bound, stopping.set, broker))
                 await stopping.wait()
                 for listener in listeners:
                     listener.drain()

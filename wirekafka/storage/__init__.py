@@ -1,20 +1,65 @@
 """Bytes on disk, in Apache Kafka's layout: a data folder of partitions, each a log of segments."""
 
-from wirekafka.storage.config import LogConfig
+from wirekafka.storage.cleaning import (
+    Cleanable,
+    Cleaned,
+    LogChanged,
+    OffsetMap,
+    OnLoop,
+    Unreadable,
+    clean,
+    cleanable,
+)
+from wirekafka.storage.config import COMPACT, DELETE, FSYNC, LogConfig
 from wirekafka.storage.directory import DataDirectoryInUse, LogDirectory
 from wirekafka.storage.files import Files, FileSlice
+from wirekafka.storage.flushing import flush_logs
+from wirekafka.storage.health import Health
 from wirekafka.storage.log import Appended, PartitionLog
-from wirekafka.storage.timestamps import TimestampOffset
-from wirekafka.storage.validation import Origin
+from wirekafka.storage.partition_folder import belongs
+from wirekafka.storage.progress import OpeningProgress
+from wirekafka.storage.recompression import needs_preparation, prepare
+from wirekafka.storage.retention import start_after_retention
+from wirekafka.storage.set_aside import unlink_set_aside
+from wirekafka.storage.timestamps import (
+    TimestampOffset,
+    TimestampSearch,
+    search_largest,
+    searches_at_or_after,
+)
+from wirekafka.storage.validation import Buffer, Origin
 
 __all__ = [
+    "COMPACT",
+    "DELETE",
+    "FSYNC",
     "Appended",
+    "Buffer",
+    "Cleanable",
+    "Cleaned",
     "DataDirectoryInUse",
     "FileSlice",
     "Files",
+    "Health",
+    "LogChanged",
     "LogConfig",
     "LogDirectory",
+    "OffsetMap",
+    "OnLoop",
+    "OpeningProgress",
     "Origin",
     "PartitionLog",
     "TimestampOffset",
+    "TimestampSearch",
+    "Unreadable",
+    "belongs",
+    "clean",
+    "cleanable",
+    "flush_logs",
+    "needs_preparation",
+    "prepare",
+    "search_largest",
+    "searches_at_or_after",
+    "start_after_retention",
+    "unlink_set_aside",
 ]

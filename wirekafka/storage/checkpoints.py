@@ -15,6 +15,7 @@ from wirekafka.ids import TopicId, TopicPartition, topic_id_from_text, topic_id_
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 LOG_START_OFFSETS = "log-start-offset-checkpoint"
 HIGH_WATERMARKS = "replication-offset-checkpoint"
+CLEANER_OFFSETS = "cleaner-offset-checkpoint"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 META_PROPERTIES = "meta.properties"
@@ -45,7 +46,10 @@ def encode_offsets(offsets: Mapping[TopicPartition, int]) -> bytes:
 
 def decode_offsets(data: bytes) -> dict[TopicPartition, int]:
     """Read an offset per partition. Raises ValueError."""
-    return {TopicPartition(topic, int(n)): int(offset) for topic, n, offset in _decode(data)}
+    offsets = {TopicPartition(topic, int(n)): int(offset) for topic, n, offset in _decode(data)}
+    if any(offset < 0 for offset in offsets.values()):
+        raise ValueError("a checkpoint file with an offset below zero")
+    return offsets
 
 
 def encode_epochs(entries: Iterable[tuple[int, int]]) -> bytes:

@@ -15,6 +15,7 @@ _LONGEST_MS = (1 << 63) - 1
 COMPACT = "compact"
 DELETE = "delete"
 PRODUCER_COMPRESSION = "producer"
+MOST_DECOMPRESSED_BYTES = (1 << 31) - 1 - 8
 OS, FSYNC = "os", "fsync"
 _NAMES = {"durability": "wirekafka.durability"}
 
@@ -29,6 +30,7 @@ class LogConfig:
     segment_index_bytes: int = 10 * 1024 * 1024
     index_interval_bytes: int = 4096
     max_message_bytes: int = 1024 * 1024 + 12
+    max_decompressed_message_bytes: int = MOST_DECOMPRESSED_BYTES
     message_timestamp_type: str = CREATE_TIME
     message_timestamp_before_max_ms: int = _LONGEST_MS
     message_timestamp_after_max_ms: int = 3600 * 1000
@@ -53,9 +55,13 @@ class LogConfig:
 
     @property
     def looks_into_records(self) -> bool:
-        """Whether a produced batch has to be decoded: for the keys that compaction needs, or for the age of
-        each record, which the header does not tell."""
-        return COMPACT in self.cleanup_policy or self.message_timestamp_before_max_ms != _LONGEST_MS
+        """Whether a produced batch has to be decoded: for the keys that compaction needs, or for the age or
+        the size of each record, which the header does not tell."""
+        return (
+            COMPACT in self.cleanup_policy
+            or self.message_timestamp_before_max_ms != _LONGEST_MS
+            or self.max_decompressed_message_bytes < MOST_DECOMPRESSED_BYTES
+        )
 
     @classmethod
     def from_topic_configs(cls, values: Mapping[str, Any]) -> "LogConfig":

@@ -2,19 +2,18 @@
 
 Opened by `broker` before all else; the one way to a PartitionLog. The lock goes with the process, so
 a kill leaves nothing to clean up. The marker of a clean stop is taken away first and put back last.
+`open_log` may be called from several threads, for partitions that differ.
 
-Source: Kafka's LogManager, MetaPropertiesEnsemble and CleanShutdownFileHandler.
+Source: Kafka's LogManager and CleanShutdownFileHandler.
 """
 
 import json
-import re
-import uuid
 from pathlib import Path
 
-from wirekafka.ids import NO_TOPIC_ID, TopicId, TopicPartition, topic_id_from_text, topic_id_text
+from wirekafka.ids import TopicId, TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import checkpoints
-from wirekafka.storage.checkpoints import CLEAN_SHUTDOWN, META_PROPERTIES, PARTITION_METADATA
+from wirekafka.storage import partition_folder
+from wirekafka.storage.checkpoints import CLEAN_SHUTDOWN
 from wirekafka.storage.config import LogConfig
 from wirekafka.storage.disk import Disk
 from wirekafka.storage.files import (
@@ -23,18 +22,19 @@ from wirekafka.storage.files import (
     OpenFile,
     read_file,
     remove_folder_and_files,
-    replace_file,
+    sync_names,
     write_file,
 )
+from wirekafka.storage.flushing import flush_logs
+from wirekafka.storage.identity import identity_of
+from wirekafka.storage.leftovers import TEMPORARY
 from wirekafka.storage.log import PartitionLog
-from wirekafka.storage.recovery import Stopped, open_partition
+from wirekafka.storage.offset_checkpoints import OffsetCheckpoints
+from wirekafka.storage.opening import Stopped
+from wirekafka.storage.progress import OpeningProgress
+from wirekafka.storage.recovery import open_partition, unchecked_bytes
 
-_LOCK = ".lock"
-_DELETED_SUFFIX = "-delete"
-_STRAY_SUFFIX = "-stray"
-_DELETED_FOLDER = re.compile(r"\.[0-9a-f]{32}-delete$")
-_LONGEST_NAME = 255
-_PARTITION_FOLDER = re.compile(r"^([a-zA-Z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})$")
+LOCK = ".lock"
 _BROKER_EPOCH_UNKNOWN = -1
 
 
@@ -53,97 +53,82 @@ class DataDirectoryInUse(Exception):
 class LogDirectory:
     """A locked data folder. Made by `open`."""
 
-    def __init__(self, path: str, files: Files, lock: OpenFile) -> None:
-        self._path = path
-        self._files = files
-        self._disk = Disk.on(files)
+    def __init__(self, disk: Disk, lock: OpenFile, node_id: int) -> None:
+        self.disk = disk
+        self.path = disk.root
+        self._files = disk.files
         self._lock: OpenFile | None = lock
         self._logs: dict[TopicPartition, PartitionLog] = {}
         self.notices: list[str] = []
         """What opening or closing found amiss, a sentence each; the broker logs and clears them."""
         self.was_clean = self._take_clean_marker()
-        properties = checkpoints.decode_meta_properties(self._read(META_PROPERTIES) or b"")
-        self.node_id = int(properties.get("node.id", properties.get("broker.id", "-1")))
+        identity = identity_of(disk.files, disk.root, node_id=node_id, notices=self.notices)
+        self.node_id = identity.node_id
         """The node that the folder was made for."""
-        self.cluster_id = properties.get("cluster.id", "")
-        self.directory_id: bytes = _uuid_or_none(properties.get("directory.id", ""))
-        self._recovery_points = self._read_offsets(checkpoints.RECOVERY_POINTS)
-        self._log_start_offsets = self._read_offsets(checkpoints.LOG_START_OFFSETS)
-        self._high_watermarks = self._read_offsets(checkpoints.HIGH_WATERMARKS)
-        self._remove_deleted_folders()
+        self.cluster_id = identity.cluster_id
+        self.directory_id = identity.directory_id
+        self.checkpoints = OffsetCheckpoints(disk, self.notices)
+        self._remove_leftovers()
         self._unopened = {topic_partition for topic_partition, _ in self.partitions()}
         self._broken: set[TopicPartition] = set()
 
     @classmethod
-    def open(cls, path: Path, *, node_id: int, files: Files = FILES) -> "LogDirectory":
+    def open(cls, path: Path, *, node_id: int, files: Files = FILES, open_files: int = 0) -> "LogDirectory":
         """Lock the data folder, making it if it is not there.
 
-        Ids that are there already are kept, whatever `node_id` says. Raises DataDirectoryInUse, OSError.
+        At most `open_files` segments are held open; 0 is as many as is wise. Ids that are there already are
+        kept, whatever `node_id` says. Raises DataDirectoryInUse, OSError.
         """
         root = str(path.absolute())
         files.make_folders(root)
-        lock = OpenFile(files, f"{root}/{_LOCK}", create=True)
-        if not files.lock(lock.fd):
-            raise DataDirectoryInUse(_process_id_in(lock))
-        lock.truncate(0)
-        lock.write(f"{files.process_id()}\n".encode(), 0)
-        directory = cls(root, files, lock)
-        directory._complete_identity(node_id)
-        return directory
-
-    # --- identity
+        lock = take_lock(files, root)
+        disk = Disk.on(files, root=root, open_files=open_files)
+        try:
+            return cls(disk, lock, node_id)
+        except BaseException:
+            disk.close()
+            raise
 
     def _take_clean_marker(self) -> bool:
         """Whether the last stop was clean. From here on a crash is one."""
-        if self._read(CLEAN_SHUTDOWN) is None:
+        marker = f"{self.path}/{CLEAN_SHUTDOWN}"
+        if read_file(self._files, marker) is None:
             return False
-        self._files.unlink(f"{self._path}/{CLEAN_SHUTDOWN}")
+        self._files.unlink(marker)
         # If the removal were lost with the power, the next start would trust an unchecked log.
-        self._files.sync_folder(self._path)
+        sync_names(self._files, self.path)
         return True
-
-    def _complete_identity(self, node_id: int) -> None:
-        if self.cluster_id and self.directory_id and self.node_id >= 0:
-            return
-        self.cluster_id = self.cluster_id or topic_id_text(self._new_uuid())
-        self.directory_id = self.directory_id or self._new_uuid()
-        self.node_id = self.node_id if self.node_id >= 0 else node_id
-        properties = checkpoints.MetaProperties(
-            self.cluster_id, self.node_id, topic_id_text(self.directory_id)
-        )
-        self._replace(META_PROPERTIES, checkpoints.encode_meta_properties(properties))
-
-    def _new_uuid(self) -> bytes:
-        """A random version 4 UUID whose text does not begin with a dash, as Kafka's."""
-        while True:
-            random = self._files.random_bytes(16)
-            raw = uuid.UUID(bytes=random, version=4).bytes
-            if not topic_id_text(raw).startswith("-"):
-                return raw
 
     # --- partitions
 
     def partitions(self) -> list[tuple[TopicPartition, TopicId]]:
         """The partitions that have a folder, with the topic ids in them (all zero: none written)."""
         found = []
-        for name in self._files.list_folders_in(self._path):
-            match = _PARTITION_FOLDER.match(name)
-            if match:
-                topic_partition = TopicPartition(match[1], int(match[2]))
-                found.append((topic_partition, self._topic_id_in(name)))
+        for name in self._files.list_folders_in(self.path):
+            topic_partition = partition_folder.topic_partition_of(name)
+            if topic_partition is not None:
+                topic_id = partition_folder.topic_id_in(self._files, f"{self.path}/{name}")
+                found.append((topic_partition, topic_id))
         return found
 
-    def _topic_id_in(self, name: str) -> TopicId:
-        data = self._read(f"{name}/{PARTITION_METADATA}")
-        if data is None:
-            return NO_TOPIC_ID
+    def to_check_bytes(self, topic_partition: TopicPartition) -> int:
+        """How much of a log its opening has to read, because the last stop was not a clean one."""
+        stopped = self._how_it_stopped(topic_partition)
+        if stopped.clean or topic_partition not in self._unopened:
+            return 0
         try:
-            return checkpoints.decode_partition_metadata(data)
-        except ValueError:
-            return NO_TOPIC_ID
+            return unchecked_bytes(self._files, self._folder(topic_partition), stopped)
+        except OSError:
+            return 0  # for people to look at only; who opens the log is told
 
     def open_log(
-        self, topic_partition: TopicPartition, topic_id: bytes, config: LogConfig, *, now_ms: int
+        self,
+        topic_partition: TopicPartition,
+        topic_id: bytes,
+        config: LogConfig,
+        *,
+        now_ms: int,
+        progress: OpeningProgress | None = None,
     ) -> PartitionLog:
         """Open a partition's log, recovering it as needed, or create it.
 
@@ -154,15 +139,13 @@ class LogDirectory:
         if previous is not None and not previous.closed:
             raise ValueError(f"the log of {topic_partition} is open already")
         if previous is not None:
-            self._note_offsets(previous)
+            self.checkpoints.note(previous)
         try:
-            log = self._open_log(topic_partition, topic_id, config, now_ms)
+            log = self._open_log(topic_partition, topic_id, config, now_ms, progress or OpeningProgress())
         except OSError as error:
             self._broken.add(topic_partition)
-            raise KafkaError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
-                f"The log of {topic_partition} could not be opened: {error.strerror or error}.",
-            ) from error
+            what = f"The log of {topic_partition} could not be opened"
+            raise self.disk.storage_error(what, error) from error
         except KafkaError as error:
             if error.code is ErrorCode.KAFKA_STORAGE_ERROR:
                 self._broken.add(topic_partition)
@@ -173,27 +156,23 @@ class LogDirectory:
         return log
 
     def _open_log(
-        self, topic_partition: TopicPartition, topic_id: bytes, config: LogConfig, now_ms: int
+        self,
+        topic_partition: TopicPartition,
+        topic_id: bytes,
+        config: LogConfig,
+        now_ms: int,
+        progress: OpeningProgress,
     ) -> PartitionLog:
-        name = str(topic_partition)
-        folder = f"{self._path}/{name}"
-        stopped = Stopped(
-            clean=self.was_clean and topic_partition in self._unopened,
-            recovery_point=self._recovery_points.get(topic_partition, 0),
-            log_start_offset=self._log_start_offsets.get(topic_partition, 0),
-        )
-        written_id = NO_TOPIC_ID
+        folder = self._folder(topic_partition)
+        stopped = self._how_it_stopped(topic_partition)
         try:
             self._files.make_folder(folder)
             stopped = Stopped(is_new_folder=True)
         except FileExistsError:
-            written_id = self._topic_id_in(name)
-            self._check_topic_id(topic_partition, written_id, topic_id)
-        if written_id == NO_TOPIC_ID:
-            data = checkpoints.encode_partition_metadata(topic_id)
-            write_file(self._files, f"{folder}/{PARTITION_METADATA}", data)
+            pass  # the usual case
+        partition_folder.claim(self._files, folder, topic_partition, topic_id, self.notices)
         return open_partition(
-            self._disk,
+            self.disk,
             folder,
             topic_partition,
             topic_id,
@@ -201,15 +180,19 @@ class LogDirectory:
             stopped=stopped,
             now_ms=now_ms,
             notices=self.notices,
+            progress=progress,
         )
 
-    def _check_topic_id(self, topic_partition: TopicPartition, there: bytes, asked_for: bytes) -> None:
-        if there not in (NO_TOPIC_ID, asked_for):
-            raise KafkaError(
-                ErrorCode.INCONSISTENT_TOPIC_ID,
-                f"The log of {topic_partition} belongs to the topic with the id {topic_id_text(there)}, not "
-                f"{topic_id_text(asked_for)}.",
-            )
+    def _how_it_stopped(self, topic_partition: TopicPartition) -> Stopped:
+        return Stopped(
+            clean=self.was_clean and topic_partition in self._unopened,
+            recovery_point=self.checkpoints.recovery_points.get(topic_partition),
+            log_start_offset=self.checkpoints.log_start_offsets.get(topic_partition, 0),
+            was_compacted=topic_partition in self.checkpoints.cleaner_offsets,
+        )
+
+    def _folder(self, topic_partition: TopicPartition) -> str:
+        return f"{self.path}/{topic_partition}"
 
     def delete_log(self, log: PartitionLog) -> None:
         """Close a log and remove it with all its records; slices that were given out stay readable."""
@@ -224,74 +207,79 @@ class LogDirectory:
         self._logs.pop(topic_partition, None)
         self._unopened.discard(topic_partition)
         self._broken.discard(topic_partition)
-        for offsets in (self._recovery_points, self._log_start_offsets, self._high_watermarks):
-            offsets.pop(topic_partition, None)
+        self.checkpoints.forget(topic_partition)
         try:
-            renamed = f"{self._path}/{self._unique_name(topic_partition, _DELETED_SUFFIX)}"
-            self._files.rename(f"{self._path}/{topic_partition}", renamed)
-            remove_folder_and_files(self._files, renamed)
+            name = self._unique_name(topic_partition, partition_folder.DELETED_ENDING)
+            self._files.rename(self._folder(topic_partition), f"{self.path}/{name}")
+            remove_folder_and_files(self._files, f"{self.path}/{name}")
         except OSError as error:
-            raise KafkaError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
-                f"The log of {topic_partition} could not be removed: {error.strerror or error}.",
-            ) from error
+            what = f"The log of {topic_partition} could not be removed"
+            raise self.disk.storage_error(what, error) from error
 
     def set_aside(self, topic_partition: TopicPartition) -> str:
         """Rename a folder that belongs to no topic, so that its name is free; give the new name.
 
         Nothing is deleted: whose data it is, a person must say.
         """
-        name = self._unique_name(topic_partition, _STRAY_SUFFIX)
-        self._files.rename(f"{self._path}/{topic_partition}", f"{self._path}/{name}")
+        name = self._unique_name(topic_partition, partition_folder.STRAY_ENDING)
+        self._files.rename(self._folder(topic_partition), f"{self.path}/{name}")
+        self._unopened.discard(topic_partition)
+        self.checkpoints.forget(topic_partition)
         return name
 
     def _unique_name(self, topic_partition: TopicPartition, ending: str) -> str:
-        suffix = f"-{topic_partition.partition}.{self._files.random_bytes(16).hex()}{ending}"
-        return topic_partition.topic[: _LONGEST_NAME - len(suffix)] + suffix
+        return partition_folder.renamed(topic_partition, self._files.random_bytes(16), ending)
 
-    def _remove_deleted_folders(self) -> None:
-        for name in self._files.list_folders_in(self._path):
-            if _DELETED_FOLDER.search(name):
-                remove_folder_and_files(self._files, f"{self._path}/{name}")
+    def _remove_leftovers(self) -> None:
+        """Remove the folders of deleted partitions, and what a crash left of files half written."""
+        for name in self._files.list_folder(self.path):
+            if partition_folder.is_deleted(name):
+                remove_folder_and_files(self._files, f"{self.path}/{name}")
+            elif name.endswith(TEMPORARY):
+                self._files.unlink(f"{self.path}/{name}")
 
-    # --- checkpoints
+    # --- lasting
+
+    def logs(self) -> list[PartitionLog]:
+        """The open logs."""
+        return list(self._logs.values())
 
     def unflushed_logs(self) -> list[PartitionLog]:
         """The open logs that hold more than the disk is known to have."""
-        return [log for log in self._logs.values() if log.recovery_point < log.log_end_offset]
+        return [log for log in self.logs() if not log.closed and log.recovery_point < log.log_end_offset]
+
+    def note_offsets(self) -> None:
+        """Take up how far each log is: what the next `checkpoint` writes."""
+        for log in self.logs():
+            self.checkpoints.note(log)
+
+    def checkpoint_start_offsets(self) -> None:
+        """Write where the logs begin, and nothing else; may be called in a thread.
+
+        Raises KAFKA_STORAGE_ERROR.
+        """
+        self.note_offsets()
+        self.checkpoints.write_log_start_offsets()
+
+    def cleaned_up_to(self, topic_partition: TopicPartition) -> int | None:
+        """The first offset that the compactor has not come to; None when it never was there."""
+        return self.checkpoints.cleaner_offsets.get(topic_partition)
+
+    def set_cleaned_up_to(self, topic_partition: TopicPartition, offset: int) -> None:
+        """Take note of how far the compactor has come; `checkpoint_cleaned` writes it."""
+        self.checkpoints.cleaner_offsets[topic_partition] = offset
+
+    def checkpoint_cleaned(self) -> None:
+        """Write how far the compactor has come; may be called in a thread. Raises KAFKA_STORAGE_ERROR."""
+        self.checkpoints.write_cleaner_offsets()
 
     def checkpoint(self) -> None:
-        """Write recovery points, start offsets and high watermarks. Raises KAFKA_STORAGE_ERROR."""
-        try:
-            self._checkpoint()
-        except OSError as error:
-            raise KafkaError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
-                f"The checkpoints could not be written: {error.strerror or error}.",
-            ) from error
+        """Write recovery points, start offsets and high watermarks; may be called in a thread.
 
-    def _note_offsets(self, log: PartitionLog) -> None:
-        self._recovery_points[log.topic_partition] = log.recovery_point
-        self._log_start_offsets[log.topic_partition] = log.log_start_offset
-        self._high_watermarks[log.topic_partition] = log.log_end_offset
-
-    def _checkpoint(self) -> None:
-        for log in self._logs.values():
-            self._note_offsets(log)
-        for name, offsets in (
-            (checkpoints.RECOVERY_POINTS, self._recovery_points),
-            (checkpoints.LOG_START_OFFSETS, {tp: n for tp, n in self._log_start_offsets.items() if n > 0}),
-            (checkpoints.HIGH_WATERMARKS, self._high_watermarks),
-        ):
-            self._replace(name, checkpoints.encode_offsets(offsets))
-
-    def _read_offsets(self, name: str) -> dict[TopicPartition, int]:
-        try:
-            return checkpoints.decode_offsets(self._read(name) or b"")
-        except ValueError as error:
-            # Without it every log is checked from its start, and begins at its first segment.
-            self.notices.append(f"{name} cannot be read and is done without: {error}")
-            return {}
+        Raises KAFKA_STORAGE_ERROR.
+        """
+        self.note_offsets()
+        self.checkpoints.write()
 
     def close(self, *, clean: bool) -> None:
         """Close every log and let go of the folder.
@@ -303,24 +291,21 @@ class LogDirectory:
         if self._lock is None:
             return
         try:
-            if clean:
-                self._close_logs()
-                self._checkpoint()
+            if clean and self._flush_and_close_logs():
+                self.checkpoint()
                 self._write_clean_marker()
         except OSError as error:
-            raise KafkaError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
-                f"The data folder could not be closed: {error.strerror or error}.",
-            ) from error
+            raise self.disk.storage_error("The data folder could not be closed", error) from error
         finally:
             for log in self._logs.values():
                 log.abandon()
             self._logs.clear()
+            self.disk.close()
             self._lock = None
 
-    def _close_logs(self) -> None:
-        """Write every log out and make all last by one sync of the filesystem."""
-        healthy = []
+    def _flush_and_close_logs(self) -> bool:
+        """Write every log out and make all last together; whether the folder is still to be trusted."""
+        written_out = []
         for topic_partition, log in self._logs.items():
             if log.closed and log.recovery_point == log.log_end_offset:
                 continue
@@ -330,33 +315,26 @@ class LogDirectory:
                 self._broken.add(topic_partition)
                 self.notices.append(error.message)
             else:
-                healthy.append(log)
-        if any(log.recovery_point < log.log_end_offset for log in healthy):
-            self._files.sync_filesystem(self._path)
-        for log in healthy:
-            log.close_synced()
+                written_out.append(log)
+        if self.disk.health.failure:
+            return False
+        flush_logs(self.disk, self.path, written_out)
+        return True
 
     def _write_clean_marker(self) -> None:
         if self._broken or (self._unopened and not self.was_clean):
             return
         marker = json.dumps({"version": 0, "brokerEpoch": _BROKER_EPOCH_UNKNOWN}, separators=(",", ":"))
-        write_file(self._files, f"{self._path}/{CLEAN_SHUTDOWN}", marker.encode(), sync=True)
-        self._files.sync_folder(self._path)
-
-    def _read(self, name: str) -> bytes | None:
-        return read_file(self._files, f"{self._path}/{name}")
-
-    def _replace(self, name: str, data: bytes) -> None:
-        replace_file(self._files, f"{self._path}/{name}", data)
+        write_file(self._files, f"{self.path}/{CLEAN_SHUTDOWN}", marker.encode(), sync=True)
+        sync_names(self._files, self.path)
 
 
-def _process_id_in(lock: OpenFile) -> int | None:
-    text = lock.read(32, 0).split()
-    return int(text[0]) if text and text[0].isdigit() else None
-
-
-def _uuid_or_none(text: str) -> bytes:
-    try:
-        return topic_id_from_text(text) if text else b""
-    except ValueError:
-        return b""
+def take_lock(files: Files, root: str) -> OpenFile:
+    """Lock a data folder for this process. Raises DataDirectoryInUse, OSError."""
+    lock = OpenFile(files, f"{root}/{LOCK}", create=True)
+    if not files.lock(lock.fd):
+        text = lock.read(32, 0).split()
+        raise DataDirectoryInUse(int(text[0]) if text and text[0].isdigit() else None)
+    lock.truncate(0)
+    lock.write(f"{files.process_id()}\n".encode(), 0)
+    return lock

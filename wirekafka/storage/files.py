@@ -2,9 +2,10 @@
 
 Everything in `storage` goes through a `Files`; a test hands in one that fails, tears or counts.
 `OpenFile` completes short writes, `FileSlice` is what a fetch answers with. Errors are OSErrors here;
-`log` and `directory` turn them into KAFKA_STORAGE_ERROR.
+`Disk.storage_error` turns them into KAFKA_STORAGE_ERROR. A sync that failed is a `SyncFailed`: the kernel
+calls pages clean after a failed write-back, so a second sync that succeeds would say nothing.
 
-Source: none of Kafka's; POSIX. Files are 0600 and folders 0700.
+Source: none of Kafka's; POSIX, and Linux's fs/sync.c. Files are 0600 and folders 0700.
 """
 
 import contextlib
@@ -12,11 +13,19 @@ import ctypes
 import errno
 import fcntl
 import os
+import re
+import resource
 
 Data = bytes | bytearray | memoryview
 
 # macOS has the stronger of the two calls only.
 _fdatasync = getattr(os, "fdatasync", os.fsync)
+# With these a sync was not begun.
+_NO_SYNC_YET = (errno.EMFILE, errno.ENFILE, errno.ENOENT, errno.ENOTDIR)
+
+
+class SyncFailed(OSError):
+    """What was written may be lost, and no later sync would tell."""
 
 
 class Files:
@@ -42,25 +51,44 @@ class Files:
     def fdatasync(self, fd: int) -> None:
         _fdatasync(fd)
 
-    def sync_filesystem(self, path: str) -> None:
-        """Make everything last that was written to the filesystem of `path`: one call for many files."""
+    def open_folder(self, path: str) -> int:
+        """Open a folder, for `sync_filesystem`."""
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+
+    def sync_filesystem(self, fd: int) -> None:
+        """Make everything last that was written to the filesystem of an open folder.
+
+        One call for many files. It tells of every write-back that failed since the folder was opened, also
+        of files that were closed and of errors that somebody else was told: each open file remembers how
+        far it has seen its filesystem's errors (Linux 5.8: commit 735e4ae5ba28).
+        """
         libc = ctypes.CDLL(None, use_errno=True)
-        if not hasattr(libc, "syncfs"):
-            os.sync()
-            return
-        fd = os.open(path, os.O_RDONLY)
-        try:
-            if libc.syncfs(fd) != 0:
-                number = ctypes.get_errno()
-                raise OSError(number, os.strerror(number))
-        finally:
-            os.close(fd)
+        if libc.syncfs(fd) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+
+    @property
+    def can_sync_filesystem(self) -> bool:
+        """Whether there is a sync of a whole filesystem that tells of errors."""
+        system = os.uname()
+        return system.sysname == "Linux" and _version_of(system.release) >= (5, 8)
+
+    def drop_cache(self, fd: int) -> None:
+        """Forget what the page cache holds of a file, so that the next read tells what the disk has."""
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def size(self, fd: int) -> int:
         return os.fstat(fd).st_size
 
     def size_of(self, path: str) -> int:
         return os.stat(path).st_size
+
+    def modified_ms(self, path: str) -> int:
+        return os.stat(path).st_mtime_ns // 1_000_000
+
+    def set_modified_ms(self, fd: int, modified_ms: int) -> None:
+        os.utime(fd, ns=(modified_ms * 1_000_000, modified_ms * 1_000_000))
 
     def lock(self, fd: int) -> bool:
         """Take the exclusive lock of an open file; False when another process has it.
@@ -103,6 +131,10 @@ class Files:
         finally:
             os.close(fd)
 
+    def descriptor_limit(self) -> int:
+        """How many files this process may have open."""
+        return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
     def random_bytes(self, count: int) -> bytes:
         return os.urandom(count)
 
@@ -113,19 +145,40 @@ class Files:
 FILES = Files()
 
 
+def _version_of(release: str) -> tuple[int, int]:
+    found = re.match(r"(\d+)(?:\.(\d+))?", release)
+    return (int(found[1]), int(found[2] or 0)) if found else (0, 0)
+
+
 class OpenFile:
     """A file that stays open, and readable after its name is gone, until nobody holds this object."""
 
-    __slots__ = ("_files", "fd")
+    __slots__ = ("_files", "_unsynced", "fd", "path", "used", "written")
 
-    def __init__(self, files: Files, path: str, *, create: bool = False, truncate: bool = False) -> None:
+    def __init__(
+        self,
+        files: Files,
+        path: str,
+        *,
+        create: bool = False,
+        truncate: bool = False,
+        unsynced: set[str] | None = None,
+    ) -> None:
         self.fd = -1
         self._files = files
+        self._unsynced = unsynced
+        self.path = path
+        self.used = False
+        """Set by whoever keeps it open for several, when somebody asks for it."""
+        self.written = False
+        """Whether anything was written since the last sync."""
         self.fd = files.open(path, create=create, truncate=truncate)
 
     def __del__(self) -> None:
-        # A failed close loses nothing: what had to last was synced, and said so, before.
+        # A failed close tells nothing that the next sync does not; `unsynced` remembers that one is due.
         if self.fd >= 0:
+            if self.written and self._unsynced is not None:
+                self._unsynced.add(self.path)
             with contextlib.suppress(OSError):
                 self._files.close(self.fd)
 
@@ -141,6 +194,7 @@ class OpenFile:
 
     def write(self, data: Data, position: int) -> None:
         """Write all of `data`, however many calls that takes."""
+        self.written = True
         written = self._files.pwrite(self.fd, data, position)
         if written == len(data):
             return
@@ -155,7 +209,12 @@ class OpenFile:
         self._files.ftruncate(self.fd, length)
 
     def sync(self) -> None:
-        self._files.fdatasync(self.fd)
+        """Make what was written last. Raises SyncFailed."""
+        self.written = False  # before the call: what is written during it is not covered
+        try:
+            self._files.fdatasync(self.fd)
+        except OSError as error:
+            raise SyncFailed(*error.args) from error
 
     def size(self) -> int:
         return self._files.size(self.fd)
@@ -204,13 +263,35 @@ def write_file(files: Files, path: str, data: Data, *, sync: bool = False) -> No
 def replace_file(files: Files, path: str, data: Data, *, sync: bool = True) -> None:
     """Replace a file so that after any crash either the old or the new one is there, whole.
 
-    Without `sync` that is said of a crash of the process only.
+    Without `sync` that is said of a crash of the process only. Raises SyncFailed, OSError: then the old
+    one is still there.
     """
     temporary = path + ".tmp"
-    write_file(files, temporary, data, sync=sync)
-    files.rename(temporary, path)
+    try:
+        write_file(files, temporary, data, sync=sync)
+        files.rename(temporary, path)
+    except OSError:
+        # Space on a full disk is not left to a file that nobody reads.
+        with contextlib.suppress(OSError):
+            files.unlink(temporary)
+        raise
     if sync:
-        files.sync_folder(path.rpartition("/")[0])
+        sync_names(files, path.rpartition("/")[0])
+
+
+def sync_names(files: Files, path: str) -> None:
+    """Make the names in a folder last. Raises SyncFailed, or another OSError when it could not be opened."""
+    try:
+        files.sync_folder(path)
+    except OSError as error:
+        if error.errno in _NO_SYNC_YET:
+            raise
+        raise SyncFailed(*error.args) from error
+
+
+def sync_file(files: Files, path: str) -> None:
+    """Make a file last that is not held open. Raises SyncFailed, FileNotFoundError."""
+    OpenFile(files, path).sync()
 
 
 def unlink_if_there(files: Files, path: str) -> None:

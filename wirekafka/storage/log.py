@@ -4,35 +4,37 @@
 for no disk: what is written is in the page cache (it outlives the process, not the machine) until
 `flush`. `flush` may run in a thread beside the other two; nothing else may.
 
-An OSError becomes KAFKA_STORAGE_ERROR here. A failed append leaves nothing behind. After a failed
-flush, or bytes that cannot be removed, the log takes no more appends: what the page cache says and
-what the disk has may differ then, and only a restart finds out.
+An OSError becomes KAFKA_STORAGE_ERROR here. A failed append leaves nothing behind, and may be tried again.
+After a failed sync no log of the folder takes appends (`Health`): what the page cache says and what the disk
+has may differ then, and only a restart finds out. Bytes that cannot be removed stop this log alone.
 
 Source: Kafka's UnifiedLog and LocalLog.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import RecordBatch, batches_in
-from wirekafka.storage.checkpoints import LEADER_EPOCHS, PARTITION_METADATA, encode_epochs
+from wirekafka.storage.aborted import aborted_transactions, load_transaction_index, upper_bound
 from wirekafka.storage.config import LOG_APPEND_TIME, LogConfig
 from wirekafka.storage.disk import Disk
 from wirekafka.storage.epochs import LeaderEpochs
-from wirekafka.storage.files import FileSlice, OpenFile, replace_file, unlink_if_there, write_file
-from wirekafka.storage.producer_snapshot import encode_snapshot
+from wirekafka.storage.files import FileSlice
+from wirekafka.storage.flushing import flush_logs
+from wirekafka.storage.producer_snapshots import ProducerSnapshots
 from wirekafka.storage.producer_state import AppendedBatch, ProducerState
 from wirekafka.storage.segment import CutBackFailed, Segment
 from wirekafka.storage.segments import Segments
 from wirekafka.storage.timestamps import TimestampOffset, first_at_or_after, first_with_largest
+from wirekafka.storage.unflushed import Flush, Unflushed
 from wirekafka.storage.validation import Buffer, Origin, validate
 
 _NO_PRODUCER_ID = -1
 _NO_LOG_APPEND_TIME = -1
 _READ_AHEAD_BYTES = 1024 * 1024
-_PRODUCER_EXPIRY_INTERVAL_MS = 10 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +79,21 @@ class PartitionLog:
         self.config = config
         self.folder = folder
         self.log_start_offset = recovered.log_start_offset
-        self.recovery_point = recovered.recovery_point
-        """The offset up to which a flush has made everything last."""
         self.segments = Segments(recovered.segments)
         self.log_end_offset = self.segments.active.next_offset
-        self._disk = disk
-        self._files = disk.files
+        self.disk = disk
         self.epochs = recovered.epochs
         self.producers = recovered.producers
-        self._snapshot_offsets = recovered.snapshot_offsets
-        self._folder_is_new = recovered.is_new_folder
-        self._names_changed = recovered.is_new_folder
-        self._expire_producers_at_ms: int | None = None  # first looked at one interval after the first append
+        self.snapshots = ProducerSnapshots(disk, folder, recovered.snapshot_offsets)
+        self.unflushed = Unflushed(
+            disk, folder, recovered.epochs, recovery_point=recovered.recovery_point
+        )
+        if recovered.is_new_folder:
+            self.unflushed.add_new_folder()
         self.failed = False
-        """Set when bytes and disk may differ; appends and flushes are refused from then on."""
+        """Set when bytes may be at the end that belong to no batch; appends are refused from then on."""
         self.closed = False
+        load_transaction_index(self, self.segments.active)
 
     # --- what it holds
 
@@ -121,31 +123,47 @@ class PartitionLog:
     # --- appending
 
     def append(
-        self, records: Buffer, *, leader_epoch: int, now_ms: int, origin: Origin = Origin.CLIENT
+        self,
+        records: Buffer,
+        *,
+        leader_epoch: int,
+        now_ms: int,
+        origin: Origin = Origin.CLIENT,
+        looked_inside: bool = False,
     ) -> Appended:
         """Append one batch; it is readable, and outlives the process, when this returns.
 
         `records` is rewritten in place (offset, epoch) and not kept. A batch that its producer sent
-        before is answered with where it went then, and not written again. Raises what `validate` and
-        `ProducerState.check` raise, and KAFKA_STORAGE_ERROR.
+        before is answered with where it went then, and not written again. `looked_inside` is handed on to
+        `validate`. Raises what that and `ProducerState.check` raise, and KAFKA_STORAGE_ERROR.
         """
-        if self.failed:
-            raise self._storage_error("takes no appends since an earlier write or flush failed")
+        if self.failed or self.disk.health.failure:
+            raise self._refusal()
         config = self.config
-        batch = validate(records, self.topic_partition, config, origin=origin, now_ms=now_ms)
+        batch = validate(
+            records,
+            self.topic_partition,
+            config,
+            origin=origin,
+            now_ms=now_ms,
+            looked_inside=looked_inside,
+        )
         if batch.producer_id > _NO_PRODUCER_ID:
-            self._expire_producers(now_ms)
             repeated = self.producers.check(batch, from_client=origin is Origin.CLIENT)
             if repeated is not None:
                 return self._already_appended(repeated)
         base_offset = self.log_end_offset
         last_offset = base_offset + batch.last_offset_delta
         self._write(records, batch, leader_epoch, now_ms)
-        self.log_end_offset = last_offset + 1
         if leader_epoch != self.epochs.latest:
             self.epochs.assign(leader_epoch, base_offset)
         if batch.producer_id > _NO_PRODUCER_ID:
-            self.producers.update(batch)
+            aborted = self.producers.update(batch)
+            if aborted is not None:  # the index was read when the log was opened: this cannot fail
+                self.segments.active.transactions.add(aborted)
+        self.log_end_offset = last_offset + 1
+        if self.unflushed.since_ms < 0:
+            self.unflushed.since_ms = now_ms
         stamped = config.message_timestamp_type == LOG_APPEND_TIME
         append_time_ms = now_ms if stamped else _NO_LOG_APPEND_TIME
         return Appended(base_offset, last_offset, append_time_ms, self.log_start_offset, False)
@@ -172,36 +190,30 @@ class PartitionLog:
             repeated.base_offset, repeated.last_offset, repeated.timestamp_ms, self.log_start_offset, True
         )
 
-    def _expire_producers(self, now_ms: int) -> None:
-        if self._expire_producers_at_ms is None:
-            self._expire_producers_at_ms = now_ms + _PRODUCER_EXPIRY_INTERVAL_MS
-        elif now_ms >= self._expire_producers_at_ms:
-            self._expire_producers_at_ms = now_ms + _PRODUCER_EXPIRY_INTERVAL_MS
-            self.producers.expire(now_ms, self.config.producer_id_expiration_ms)
+    def expire_producers(self, now_ms: int) -> None:
+        """Forget the producers that were idle for producer.id.expiration.ms."""
+        self.producers.expire(now_ms, self.config.producer_id_expiration_ms)
 
     def _roll(self, now_ms: int) -> Segment:
         """Seal the last segment and begin the next at the log's end."""
         sealed = self.segments.active
         if sealed.base_offset == self.log_end_offset:
             return sealed
-        sealed.write_indexes(final=True)
+        sealed.seal()
         self._take_snapshot()
         segment = Segment.create(
-            self._disk, self.folder, self.log_end_offset, config=self.config, created_ms=now_ms
+            self.disk, self.folder, self.log_end_offset, config=self.config, created_ms=now_ms
         )
-        self._names_changed = True
+        self.unflushed.add_files(segment.index_paths())
         self.segments.add(segment)
         return segment
 
     def _take_snapshot(self) -> None:
-        """Write the producers as of the log's end, unless that is done. A torn one is told by its CRC."""
-        offset = self.log_end_offset
-        if offset > (self._snapshot_offsets[-1] if self._snapshot_offsets else 0):
-            write_file(self._files, self._snapshot_path(offset), encode_snapshot(self.producers.producers))
-            self._snapshot_offsets.append(offset)
-
-    def _snapshot_path(self, offset: int) -> str:
-        return f"{self.folder}/{offset:020d}.snapshot"
+        path = self.snapshots.take(
+            self.log_end_offset, self.producers.producers, log_start_offset=self.log_start_offset
+        )
+        if path is not None:
+            self.unflushed.add_files([path])
 
     # --- reading
 
@@ -261,14 +273,29 @@ class PartitionLog:
     def offset_of_max_timestamp(self) -> TimestampOffset | None:
         """The first record with the largest timestamp of all, which may be -1; None in an empty log."""
         try:
-            return first_with_largest(max(self.segments.all(), key=_max_timestamp))
+            return first_with_largest(max(self.segments.all(), key=attrgetter("max_timestamp")))
         except OSError as error:
             raise self._storage_error("could not be read", error) from error
 
+    def aborted_transactions(self, from_offset: int, up_to_offset: int) -> list[tuple[int, int]]:
+        """Producer id and first offset of each transaction to leave out of a read of the range.
+
+        Raises KAFKA_STORAGE_ERROR.
+        """
+        try:
+            found = aborted_transactions(self, from_offset, up_to_offset)
+        except OSError as error:
+            raise self._storage_error("could not be read", error) from error
+        return [(aborted.producer_id, aborted.first_offset) for aborted in found]
+
+    def upper_bound(self, records: FileSlice) -> int:
+        """An offset that no batch of what was read reaches, and that is not far behind them."""
+        return upper_bound(self, records)
+
     # --- shortening
 
-    def delete_records_before(self, offset: int) -> None:
-        """Move the start of the log to `offset`, and remove the segments that end before it.
+    def move_start(self, offset: int) -> bool:
+        """Let the log begin at `offset`, and say whether that is news; a checkpoint makes it last.
 
         An offset before the start changes nothing. Raises OFFSET_OUT_OF_RANGE behind the end.
         """
@@ -279,71 +306,85 @@ class PartitionLog:
                 f"{self.log_end_offset}.",
             )
         if offset <= self.log_start_offset:
-            return
+            return False
         self.log_start_offset = offset
         self.epochs.truncate_from_start(offset)
+        return True
+
+    def delete_records_before(self, offset: int) -> list[str]:
+        """Move the start of the log to `offset`, and set aside the segments that end before it.
+
+        Gives the paths of the files that may be unlinked when nobody can want them any more; they are
+        passed over by every later start. Raises what `move_start` does, and KAFKA_STORAGE_ERROR.
+        """
+        self.move_start(offset)
         try:
-            if offset == self.log_end_offset:
+            removed = self.segments.remove_before(self.log_start_offset)
+            if self.log_start_offset == self.log_end_offset and self.segments.active.size:
                 self._roll(self.segments.active.created_ms)
-            self._remove_segments_before(offset)
+                removed += self.segments.remove_before(self.log_start_offset)
+            passed = self.snapshots.before(self.segments.first_offset)
+            return removed + self.snapshots.set_aside(passed)
         except OSError as error:
             raise self._storage_error("could not be shortened", error) from error
 
-    def _remove_segments_before(self, offset: int) -> None:
-        self.segments.remove_before(offset)
-        first = self.segments.first_offset
-        while self._snapshot_offsets and self._snapshot_offsets[0] < first:
-            unlink_if_there(self._files, self._snapshot_path(self._snapshot_offsets[0]))
-            del self._snapshot_offsets[0]
+    def roll(self, now_ms: int) -> None:
+        """Begin a new segment, unless nothing is in the last. Raises KAFKA_STORAGE_ERROR."""
+        try:
+            self._roll(now_ms)
+        except OSError as error:
+            raise self._storage_error("could not be rolled", error) from error
 
     # --- lasting
+
+    @property
+    def recovery_point(self) -> int:
+        """The offset up to which a flush has made everything last."""
+        return self.unflushed.recovery_point
+
+    @property
+    def unflushed_messages(self) -> int:
+        """How many offsets no flush has made last."""
+        return self.log_end_offset - self.unflushed.recovery_point
+
+    @property
+    def first_unflushed_ms(self) -> int:
+        """The `now_ms` of the first append that no flush has begun for since; -1 when there is none."""
+        return self.unflushed.since_ms
 
     def flush(self) -> None:
         """Make everything appended so far last, and advance the recovery point.
 
-        Raises KAFKA_STORAGE_ERROR; a failed sync is never tried again, as the kernel then calls lost
-        bytes clean.
+        Raises KAFKA_STORAGE_ERROR, as `flush_logs` does.
         """
-        if self.failed:
-            raise self._storage_error("is not flushed since an earlier write or flush failed")
-        end, active = self.log_end_offset, self.segments.active
-        if end <= self.recovery_point and not self.epochs.dirty:
-            return
+        flush_logs(self.disk, self.folder.rpartition("/")[0], [self])
+
+    def begin_flush(self) -> Flush | None:
+        """Write what is kept in memory only, and say what is to be synced; None when nothing is."""
+        if self.closed:
+            return None
+        since_ms = self.unflushed.take_since_ms()
+        return self.unflushed.begin(self.log_end_offset, self.segments, since_ms)
+
+    def has_segment(self, segment: Segment) -> bool:
+        """Whether the log is open and the segment is still one of it."""
+        return not self.closed and segment in self.segments.all()
+
+    def write_out(self) -> None:
+        """Write what is kept in memory as a clean start needs it; a flush after it makes that last.
+
+        Raises KAFKA_STORAGE_ERROR, always so when the log or the folder has failed before.
+        """
+        if self.failed or self.disk.health.failure:
+            raise self._refusal()
+        active = self.segments.active
         try:
-            for segment in [s for s in self.segments.all() if s.next_offset > self.recovery_point]:
-                self._sync(segment, sealed=segment is not active)
-            self._sync_names()
+            self._take_snapshot()
+            if active.seal():
+                self.unflushed.add_files(active.index_paths())
+            self.unflushed.write_epochs()
         except OSError as error:
-            self.failed = True
-            raise self._storage_error("could not be flushed", error) from error
-        self.recovery_point = max(end, self.recovery_point)
-
-    def _sync(self, segment: Segment, *, sealed: bool) -> None:
-        try:
-            segment.file.sync()
-            if sealed:
-                segment.write_indexes(final=True)
-                segment.sync_indexes()
-        except FileNotFoundError:
-            # Removed while the flush ran, in another thread.
-            if segment in self.segments.all():
-                raise
-
-    def _sync_names(self) -> None:
-        if self.epochs.dirty:
-            self._write_epochs(sync=True)
-        if self._names_changed:
-            self._names_changed = False
-            self._files.sync_folder(self.folder)
-        if self._folder_is_new:
-            self._folder_is_new = False
-            OpenFile(self._files, f"{self.folder}/{PARTITION_METADATA}").sync()
-            self._files.sync_folder(self.folder.rpartition("/")[0])
-
-    def _write_epochs(self, *, sync: bool) -> None:
-        self.epochs.dirty = False
-        data = encode_epochs(self.epochs.entries())
-        replace_file(self._files, f"{self.folder}/{LEADER_EPOCHS}", data, sync=sync)
+            raise self._storage_error("could not be closed", error) from error
 
     def close(self) -> None:
         """Flush, leave everything behind as a start needs it, and let go of the files.
@@ -353,33 +394,14 @@ class PartitionLog:
         if self.closed:
             return
         try:
-            self.flush()
             self.write_out()
-            self.segments.active.sync_indexes()
-        except OSError as error:
-            raise self._storage_error("could not be closed", error) from error
+            self.flush()
         finally:
             self.abandon()
 
-    def write_out(self) -> None:
-        """Write what is kept in memory as a clean start needs it; nothing is synced.
-
-        Raises KAFKA_STORAGE_ERROR, always so when the log has failed before.
-        """
-        if self.failed:
-            raise self._storage_error("is not closed cleanly since an earlier write or flush failed")
-        try:
-            self._take_snapshot()
-            for segment in self.segments.all():
-                segment.write_indexes(final=True)
-            if self.epochs.dirty:
-                self._write_epochs(sync=False)
-        except OSError as error:
-            raise self._storage_error("could not be closed", error) from error
-
     def close_synced(self) -> None:
         """Let go of the files, after `write_out` and a sync of the whole filesystem."""
-        self.recovery_point = self.log_end_offset
+        self.unflushed.recovery_point = self.log_end_offset
         self.abandon()
 
     def abandon(self) -> None:
@@ -387,10 +409,14 @@ class PartitionLog:
         self.failed = self.closed = True
         self.segments.release()
 
-    def _storage_error(self, what: str, error: OSError | None = None) -> KafkaError:
-        why = f": {error.strerror or error}" if error is not None else ""
-        return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"The log of {self.topic_partition} {what}{why}.")
+    def _refusal(self) -> KafkaError:
+        if self.closed:
+            why = "it is closed"
+        else:
+            why = self.disk.health.failure or "bytes of a failed write could not be removed"
+        return KafkaError(
+            ErrorCode.KAFKA_STORAGE_ERROR, f"The log of {self.topic_partition} takes no records: {why}."
+        )
 
-
-def _max_timestamp(segment: Segment) -> int:
-    return segment.max_timestamp
+    def _storage_error(self, what: str, error: OSError) -> KafkaError:
+        return self.disk.storage_error(f"The log of {self.topic_partition} {what}", error)

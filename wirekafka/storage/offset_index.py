@@ -9,7 +9,7 @@ Source: Kafka's OffsetIndex.
 
 import sys
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 ENTRY_BYTES = 8
 
@@ -41,6 +41,11 @@ class OffsetIndex:
         if slot < 0:
             return self.base_offset, 0
         return self.base_offset + self._offsets[slot], self._positions[slot]
+
+    def first_from(self, position: int) -> int | None:
+        """The offset of the first entry at or behind a position; None when there is none."""
+        slot = bisect_left(self._positions, position)
+        return self.base_offset + self._offsets[slot] if slot < len(self._positions) else None
 
     def last(self) -> tuple[int, int]:
         """The last entry; (base offset, 0) when there is none."""

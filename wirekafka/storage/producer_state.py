@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.protocol.records import EndTxnMarker, RecordBatch, marker_of
+from wirekafka.protocol.records import ControlRecordType, EndTxnMarker, RecordBatch, marker_of
 from wirekafka.protocol.records.batch import NO_PRODUCER_ID, NO_SEQUENCE
+from wirekafka.storage.transaction_index import AbortedTransaction
 
 BATCHES_REMEMBERED = 5
 NO_EPOCH = -1
@@ -156,13 +157,15 @@ class ProducerState:
     def _refusal(self, code: ErrorCode, batch: RecordBatch, what: str) -> KafkaError:
         return KafkaError(code, f"Producer {batch.producer_id} of {self._topic_partition} {what}.")
 
-    def update(self, batch: RecordBatch) -> None:
-        """Remember a batch that has a producer id and was appended at its base offset."""
+    def update(self, batch: RecordBatch) -> AbortedTransaction | None:
+        """Remember a batch that has a producer id and was appended at its base offset.
+
+        Gives the transaction when it aborts one: the segment's index is to have it.
+        """
         if batch.is_control:
+            # One without a record is what compaction leaves of a transaction that is all gone.
             marker = marker_of(batch)
-            if marker is not None:
-                self._end_transaction(batch, marker)
-            return
+            return None if marker is None else self._end_transaction(batch, marker)
         producer = self.producers.get(batch.producer_id)
         if producer is None:
             producer = self.producers[batch.producer_id] = Producer()
@@ -176,22 +179,32 @@ class ProducerState:
         if batch.is_transactional and producer.transaction_start == NO_TRANSACTION:
             producer.transaction_start = batch.base_offset
             self._open_transactions[batch.base_offset] = batch.producer_id
+        return None
 
-    def replay(self, batch: RecordBatch) -> None:
-        """Remember a batch that is in the log: what was let in then is not judged again."""
-        if batch.producer_id > NO_PRODUCER_ID:
-            self.update(batch)
+    def replay(self, batch: RecordBatch) -> AbortedTransaction | None:
+        """Remember a batch that is in the log: what was let in then is not judged again.
 
-    def _end_transaction(self, batch: RecordBatch, marker: EndTxnMarker) -> None:
+        Of a control batch the record is needed too. Gives what `update` does.
+        """
+        return self.update(batch) if batch.producer_id > NO_PRODUCER_ID else None
+
+    def _end_transaction(self, batch: RecordBatch, marker: EndTxnMarker) -> AbortedTransaction | None:
         producer = self.producers.get(batch.producer_id)
         if producer is None:
             producer = self.producers[batch.producer_id] = Producer()
         producer.set_epoch(batch.producer_epoch)
         producer.coordinator_epoch = marker.coordinator_epoch
         producer.last_timestamp_ms = batch.max_timestamp
-        if producer.transaction_start != NO_TRANSACTION:
-            del self._open_transactions[producer.transaction_start]
-            producer.transaction_start = NO_TRANSACTION
+        start = producer.transaction_start
+        if start == NO_TRANSACTION:
+            return None
+        del self._open_transactions[start]
+        producer.transaction_start = NO_TRANSACTION
+        if marker.kind is not ControlRecordType.ABORT:
+            return None
+        stable = self.first_unstable_offset
+        behind = batch.base_offset + 1 if stable is None else stable
+        return AbortedTransaction(batch.producer_id, start, batch.base_offset, behind)
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:
         """Forget the producers that were idle for `expiration_ms` and have no open transaction."""

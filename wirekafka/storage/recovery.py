@@ -1,67 +1,34 @@
 """Opens a partition's folder after a clean or an unclean stop, and gives a trustworthy PartitionLog.
 
-Called by `directory`. After a clean stop the files are taken at their word, as far as it makes sense.
-After an unclean one every batch from the segment of the recovery point on is checked. A torn end is
-cut off; damage with good batches behind it is not touched but refused, for it may be somebody's data.
-The recovery point is never advanced here: a second crash finds the same work to do, and does the same.
+Called by `directory`. After a clean stop the files are taken at their word where it agrees with the
+checkpoint. After an unclean one every batch from the segment of the recovery point on is checked. A torn
+end is cut off; damage below the recovery point, or with good batches behind it, is not touched but refused,
+for it is somebody's data. The recovery point is never advanced here: a second crash finds the same work to
+do, and does the same.
 
 Source: Kafka's LogLoader and LogSegment.recover; the refusal is our own.
 """
 
-from dataclasses import dataclass, field
-
 from wirekafka.ids import TopicPartition
-from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.protocol.records.batch import NO_PRODUCER_ID
-from wirekafka.storage.checkpoints import LEADER_EPOCHS, decode_epochs
 from wirekafka.storage.config import LogConfig
 from wirekafka.storage.disk import Disk
-from wirekafka.storage.epochs import LeaderEpochs
-from wirekafka.storage.files import Files, read_file, unlink_if_there
+from wirekafka.storage.files import Files, unlink_if_there
+from wirekafka.storage.leftovers import name_for_damaged, offsets_of, tidy
 from wirekafka.storage.log import PartitionLog, Recovered
-from wirekafka.storage.producer_snapshot import decode_snapshot
-from wirekafka.storage.producer_state import ProducerState
+from wirekafka.storage.opening import Opening, Stopped
+from wirekafka.storage.progress import OpeningProgress
+from wirekafka.storage.rebuilding import (
+    check_transaction_indexes,
+    load_epochs,
+    rebuild_producers,
+    settle_epochs,
+)
 from wirekafka.storage.scan import Damaged, valid_batch_from
-from wirekafka.storage.segment import Segment
+from wirekafka.storage.segment import SUFFIXES, Segment
 
-_INDEX_SUFFIXES = (".index", ".timeindex", ".txnindex")
-_OFFSET_DIGITS = 20
-
-
-@dataclass(slots=True, kw_only=True)
-class Stopped:
-    """How the last stop left a partition, by the data folder's marker and checkpoints."""
-
-    clean: bool = False
-    recovery_point: int = 0
-    log_start_offset: int = 0
-    is_new_folder: bool = False
-
-
-@dataclass(slots=True)
-class _Recovery:
-    """One folder on its way to being a log."""
-
-    disk: Disk
-    folder: str
-    topic_partition: TopicPartition
-    config: LogConfig
-    now_ms: int
-    notices: list[str]
-    segments: list[Segment] = field(default_factory=list)
-    epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
-    epochs_known: bool = True
-
-    @property
-    def files(self) -> Files:
-        return self.disk.files
-
-    def path(self, name: str) -> str:
-        return f"{self.folder}/{name}"
-
-    def notice(self, text: str) -> None:
-        self.notices.append(f"{self.topic_partition}: {text}")
+_TOLD_AT_LEAST_BYTES = 4 * 1024 * 1024
 
 
 def open_partition(
@@ -74,205 +41,243 @@ def open_partition(
     stopped: Stopped,
     now_ms: int,
     notices: list[str],
+    progress: OpeningProgress,
 ) -> PartitionLog:
-    """Open the log in a folder that exists, or begin one in it.
+    """Open the log in a folder that exists, or begin one in it; no file of it is held open.
 
     What was repaired is said in `notices`. Raises KAFKA_STORAGE_ERROR for damage that may not be
     repaired by cutting. OSErrors come through.
     """
-    recovery = _Recovery(disk, folder, topic_partition, config, now_ms, notices)
-    names = [] if stopped.is_new_folder else _tidy(disk.files, folder)
-    bases = _offsets_of(names, ".log")
+    opening = Opening(disk, folder, topic_partition, config, now_ms, stopped, notices, progress)
+    names = [] if stopped.is_new_folder else tidy(disk.files, folder, topic_partition)
+    bases = offsets_of(names, ".log")
     for base, next_base in zip(bases, [*bases[1:], *bases[-1:]], strict=True):
-        recovery.segments.append(
+        opening.segments.append(
             Segment.existing(disk, folder, base, config=config, created_ms=now_ms, next_offset=next_base)
         )
-    _load_epochs(recovery)
-    _check_segments(recovery, stopped)
-    log_start_offset = _settle_start(recovery, stopped.log_start_offset)
-    log_end_offset = recovery.segments[-1].next_offset
-    _settle_epochs(recovery, log_start_offset, log_end_offset)
-    producers, snapshot_offsets = _rebuild_producers(recovery, names, log_start_offset)
+    epochs_known = not bases or load_epochs(opening)
+    if bases:
+        _check_segments(opening)
+    log_start_offset = _settle_start(opening)
+    settle_epochs(opening, log_start_offset, known=epochs_known)
+    check_transaction_indexes(opening, names)
+    producers, snapshot_offsets = rebuild_producers(opening, names, log_start_offset)
+    end = opening.log_end_offset
     recovered = Recovered(
-        segments=recovery.segments,
-        epochs=recovery.epochs,
+        segments=opening.segments,
+        epochs=opening.epochs,
         producers=producers,
         snapshot_offsets=snapshot_offsets,
         log_start_offset=log_start_offset,
-        recovery_point=log_end_offset if stopped.clean else min(stopped.recovery_point, log_end_offset),
+        recovery_point=end if stopped.clean else min(opening.recovery_point, end),
         is_new_folder=not bases,
     )
-    return PartitionLog(disk, folder, topic_partition, topic_id, config, recovered=recovered)
+    log = PartitionLog(disk, folder, topic_partition, topic_id, config, recovered=recovered)
+    log.unflushed.add_files(_write_sealed_indexes(opening))
+    for segment in opening.segments:
+        segment.release()
+    return log
 
 
-def _tidy(files: Files, folder: str) -> list[str]:
-    """Remove what a crash left half done, and index files without their log; give the other names."""
-    names = files.list_folder(folder)
-    logs = {name[:_OFFSET_DIGITS] for name in names if name.endswith(".log")}
-    kept = []
-    for name in names:
-        orphan = name.endswith(_INDEX_SUFFIXES) and name[:_OFFSET_DIGITS] not in logs
-        if orphan or name.endswith((".deleted", ".tmp")):
-            unlink_if_there(files, f"{folder}/{name}")
-        else:
-            kept.append(name)
-    return kept
+def _write_sealed_indexes(opening: Opening) -> list[str]:
+    """Write the indexes that were made anew; give their files, which are to be synced with the log."""
+    written = []
+    for segment in opening.segments[:-1]:
+        if opening.checked_from is not None and segment.base_offset >= opening.checked_from:
+            segment.write_indexes(final=True)
+            written += segment.index_paths()
+    return written
 
 
-def _offsets_of(names: list[str], suffix: str) -> list[int]:
-    stems = (name[: -len(suffix)] for name in names if name.endswith(suffix))
-    return sorted(int(stem) for stem in stems if len(stem) == _OFFSET_DIGITS and stem.isdecimal())
+def unchecked_bytes(files: Files, folder: str, stopped: Stopped) -> int:
+    """How much of a folder's log has to be read to check it after an unclean stop."""
+    bases = offsets_of(files.list_folder(folder), ".log")
+    first = _slot_of(bases, stopped.recovery_point or 0)
+    return sum(files.size_of(f"{folder}/{base:020d}.log") for base in bases[first:])
 
 
-def _load_epochs(recovery: _Recovery) -> None:
-    if not recovery.segments:
-        return
-    data = read_file(recovery.files, recovery.path(LEADER_EPOCHS))
-    if data is None:
-        recovery.epochs_known = False
-        return
-    try:
-        recovery.epochs = LeaderEpochs(decode_epochs(data))
-    except ValueError as error:
-        recovery.epochs_known = False
-        recovery.notice(f"the leader epochs are read from the batches anew: {error}")
+def _slot_of(bases: list[int], offset: int) -> int:
+    return max((slot for slot, base in enumerate(bases) if base <= offset), default=0)
 
 
-def _check_segments(recovery: _Recovery, stopped: Stopped) -> None:
+def _check_segments(opening: Opening) -> None:
     """See that the segments are what they should be, as far as the last stop leaves that in doubt."""
-    if not recovery.segments:
-        return
-    if stopped.clean:
-        try:
-            recovery.segments[-1].load()
-        except Damaged as error:
-            recovery.notice(f"checked in spite of a clean stop: {error.strerror}")
-        else:
+    if not opening.stopped.clean:
+        bases = [segment.base_offset for segment in opening.segments]
+        _check_from(opening, _slot_of(bases, opening.recovery_point))
+    elif (doubt := _doubt_after_clean_stop(opening)) is not None:
+        opening.notice(f"checked in spite of a clean stop: {doubt}")
+        _check_from(opening, len(opening.segments) - 1)
+        _refuse_wrong_last_offset(opening)
+    ends_at = opening.log_end_offset
+    if ends_at < opening.recovery_point:
+        opening.notice(
+            f"ends at offset {ends_at}, though its records up to {opening.recovery_point} were made to last"
+        )
+
+
+def _doubt_after_clean_stop(opening: Opening) -> str | None:
+    """What in the last segment does not agree with a clean stop; None when all does."""
+    last = opening.segments[-1]
+    try:
+        last.load()
+    except Damaged as error:
+        return str(error.strerror)
+    noted = opening.stopped.recovery_point
+    if noted is not None and noted != last.next_offset:
+        return f"it ends at offset {last.next_offset}, not at {noted}"
+    return None
+
+
+def _refuse_wrong_last_offset(opening: Opening) -> None:
+    """Refuse a last batch whose offset, which no checksum covers, alone keeps the log from its noted end."""
+    segment = opening.segments[-1]
+    position = before = base_offset = delta = end = 0
+    for position, header in segment.headers():  # noqa: B007
+        before = end or segment.base_offset
+        base_offset, delta, end = header.base_offset, header.last_offset_delta, header.last_offset + 1
+    if end and base_offset != before and before + delta + 1 == opening.stopped.recovery_point:
+        raise opening.damage(
+            f"{segment.file_name} has a batch at position {position} with the offset {base_offset} instead "
+            f"of {before}"
+        )
+
+
+def _check_from(opening: Opening, first: int) -> None:
+    """Check every batch of the segments from the `first`th on, and cut off an unfinished end."""
+    opening.checked_from = opening.segments[first].base_offset
+    for slot in range(first, len(opening.segments)):
+        segment = opening.segments[slot]
+        opening.files.drop_cache(segment.file.fd)
+        whole = _rescan(opening, segment)
+        if not whole or _a_hole_follows(opening, slot):
+            _cut(opening, slot)
             return
-    point = stopped.recovery_point
-    first = max((i for i, segment in enumerate(recovery.segments) if segment.base_offset <= point), default=0)
-    if stopped.clean:
-        first = len(recovery.segments) - 1
-    for slot in range(first, len(recovery.segments)):
-        if _rescan(recovery, recovery.segments[slot]):
-            continue
-        _cut(recovery, slot)
-        return
 
 
-def _rescan(recovery: _Recovery, segment: Segment) -> bool:
+def _a_hole_follows(opening: Opening, slot: int) -> bool:
+    """Whether records are missing between two segments, which no flush has told to last."""
+    segment = opening.segments[slot]
+    if slot + 1 == len(opening.segments):
+        return False
+    following = opening.segments[slot + 1].base_offset
+    if segment.next_offset > following:
+        raise opening.damage(
+            f"{segment.file_name} has offsets up to {segment.next_offset - 1}, and the next segment begins "
+            f"with {following}"
+        )
+    return segment.next_offset < following and following > opening.recovery_point and not opening.is_compacted
+
+
+def _rescan(opening: Opening, segment: Segment) -> bool:
     """Check every batch of a segment; whether they fill its file."""
+    expected, untold_bytes = segment.base_offset, 0
 
     def on_batch(batch: RecordBatch) -> None:
-        if batch.partition_leader_epoch > recovery.epochs.latest:
-            recovery.epochs.assign(batch.partition_leader_epoch, batch.base_offset)
+        nonlocal expected, untold_bytes
+        if batch.partition_leader_epoch > opening.epochs.latest:
+            opening.epochs.assign(batch.partition_leader_epoch, batch.base_offset)
+        if batch.producer_id > NO_PRODUCER_ID:
+            opening.replay_from(segment.base_offset)
+        if batch.base_offset != expected and not opening.is_compacted:
+            missing = f"{expected} to {batch.base_offset - 1}"
+            opening.notice(f"the offsets from {missing} are missing in {segment.file_name}")
+        expected = batch.last_offset + 1
+        untold_bytes += batch.size_in_bytes
+        if untold_bytes >= _TOLD_AT_LEAST_BYTES:
+            opening.progress.checked(untold_bytes)
+            untold_bytes = 0
 
-    return segment.rescan(on_batch) == segment.size
+    size = segment.rescan(on_batch)
+    opening.progress.checked(untold_bytes + size - segment.size)
+    return size == segment.size
 
 
-def _cut(recovery: _Recovery, slot: int) -> None:
+def _cut(opening: Opening, slot: int) -> None:
     """Cut the log at the first wrong byte of a segment, if nothing right is behind it."""
-    damaged = recovery.segments[slot]
-    _refuse_if_valid_batches_follow(recovery, slot)
-    while len(recovery.segments) > slot + 1:
+    damaged = opening.segments[slot]
+    _refuse_if_it_was_flushed(opening, damaged)
+    _refuse_if_valid_batches_follow(opening, slot)
+    while len(opening.segments) > slot + 1:
         # The last first: if this is interrupted, the next start finds the same damage to cut.
-        recovery.segments.pop().delete()
+        opening.segments.pop().delete()
     lost = damaged.file.size() - damaged.size
+    if not lost:
+        opening.notice(f"removed the empty segments behind {damaged.file_name}")
+        return
     damaged.cut()
-    recovery.notice(
+    opening.notice(
         f"cut {lost} bytes of an unfinished write off {damaged.file_name}, which ends at {damaged.size} now"
     )
 
 
-def _refuse_if_valid_batches_follow(recovery: _Recovery, slot: int) -> None:
-    damaged = recovery.segments[slot]
+def _refuse_if_it_was_flushed(opening: Opening, damaged: Segment) -> None:
+    if damaged.next_offset < opening.recovery_point:
+        raise opening.damage(
+            f"{damaged.file_name} has no batch at position {damaged.size}, where offset "
+            f"{damaged.next_offset} has to begin, and the records up to offset {opening.recovery_point} were "
+            f"made to last"
+        )
+
+
+def _refuse_if_valid_batches_follow(opening: Opening, slot: int) -> None:
+    damaged = opening.segments[slot]
     file_name, position = damaged.file_name, damaged.size
-    for segment in recovery.segments[slot:]:
+    for segment in opening.segments[slot:]:
         start = position if segment is damaged else 0
         found = valid_batch_from(segment.file, start, segment.file.size(), damaged.next_offset)
         if found is not None:
-            raise KafkaError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
-                f"The log of {recovery.topic_partition} is damaged: {file_name} has no batch at position "
-                f"{position}, where one has to begin, and there are batches behind it ({segment.file_name}, "
-                f"position {found}). It is left as it is.",
+            raise opening.damage(
+                f"{file_name} has no batch at position {position}, where one has to begin, and there are "
+                f"batches behind it ({segment.file_name}, position {found})"
             )
 
 
-def _settle_start(recovery: _Recovery, checkpointed: int) -> int:
+def _settle_start(opening: Opening) -> int:
     """The log's start offset; sees to it that there is a segment to append to."""
-    segments = recovery.segments
-    if segments and segments[-1].next_offset < checkpointed:
-        recovery.notice(f"ended before its start offset {checkpointed}, and begins there anew")
-        while segments:
-            segments.pop().delete()
+    segments, checkpointed = opening.segments, _checkpointed_start(opening)
+    if segments and opening.log_end_offset < checkpointed:
+        if opening.stopped.clean and opening.stopped.recovery_point == opening.log_end_offset:
+            opening.notice(f"begins at its first record, not at {checkpointed}, which is behind its end")
+            checkpointed = 0
+        else:
+            _set_all_aside(opening, checkpointed)
     if not segments:
         segments.append(
             Segment.create(
-                recovery.disk,
-                recovery.folder,
-                checkpointed,
-                config=recovery.config,
-                created_ms=recovery.now_ms,
+                opening.disk, opening.folder, checkpointed, config=opening.config, created_ms=opening.now_ms
             )
         )
     return max(checkpointed, segments[0].base_offset)
 
 
-def _settle_epochs(recovery: _Recovery, log_start_offset: int, log_end_offset: int) -> None:
-    """Hold the leader epochs to the log: to what its batches say, and to its range."""
-    epochs = recovery.epochs
-    if not recovery.epochs_known:
-        for segment in recovery.segments:
-            for _, batch in segment.headers():
-                if batch.partition_leader_epoch > epochs.latest:
-                    epochs.assign(batch.partition_leader_epoch, batch.base_offset)
-    epochs.truncate_from_end(log_end_offset)
-    epochs.truncate_from_start(log_start_offset)
+def _checkpointed_start(opening: Opening) -> int:
+    """The start offset by the checkpoint, which has no checksum; the epochs had the same at a clean stop."""
+    checkpointed = opening.stopped.log_start_offset
+    first_epochs_start = next((start for _, start in opening.epochs.entries()), checkpointed)
+    if not opening.stopped.clean or checkpointed <= first_epochs_start:
+        return checkpointed
+    opening.notice(
+        f"begins at offset {first_epochs_start}, as its leader epochs do, though {checkpointed} was noted"
+    )
+    return first_epochs_start
 
 
-def _rebuild_producers(
-    recovery: _Recovery, names: list[str], log_start_offset: int
-) -> tuple[ProducerState, list[int]]:
-    """Load the newest good snapshot within the log, and replay the batches behind it."""
-    log_end_offset = recovery.segments[-1].next_offset
-    producers = ProducerState(recovery.topic_partition)
-    offsets = _kept_snapshots(recovery, _offsets_of(names, ".snapshot"), log_end_offset)
-    start = log_start_offset
-    for offset in reversed(offsets):
-        loaded = decode_snapshot(read_file(recovery.files, recovery.path(f"{offset:020d}.snapshot")) or b"")
-        if loaded is not None:
-            producers.load(loaded)
-            # Not those of the replay: a record's time may be long past, and its producer still retrying.
-            producers.expire(recovery.now_ms, recovery.config.producer_id_expiration_ms)
-            start = offset
-            break
-        recovery.notice(f"the producer snapshot at offset {offset} is damaged and removed")
-        unlink_if_there(recovery.files, recovery.path(f"{offset:020d}.snapshot"))
-        offsets.remove(offset)
-    _replay(recovery.segments, producers, start)
-    return producers, offsets
+def _set_all_aside(opening: Opening, start_offset: int) -> None:
+    """Begin anew at the start offset; the records below it had been deleted, if the checkpoint is right.
 
-
-def _kept_snapshots(recovery: _Recovery, offsets: list[int], log_end_offset: int) -> list[int]:
-    """Remove snapshots behind the log's end, and those of no segment but the newest."""
-    bases = {segment.base_offset for segment in recovery.segments}
-    within = [offset for offset in offsets if offset <= log_end_offset]
-    kept = [offset for offset in within if offset in bases or offset == within[-1]]
-    for offset in offsets:
-        if offset not in kept:
-            unlink_if_there(recovery.files, recovery.path(f"{offset:020d}.snapshot"))
-    return kept
-
-
-def _replay(segments: list[Segment], producers: ProducerState, start: int) -> None:
-    for segment in segments:
-        found = segment.find(start) if segment.next_offset > start else None
-        if found is None:
-            continue
-        for position, header in segment.headers(found[0]):
-            if header.producer_id <= NO_PRODUCER_ID or header.base_offset < start:
-                continue
-            # Of a control batch the record is needed as well, which says how the transaction ended.
-            whole = segment.batch_at(position, header.size_in_bytes) if header.is_control else header
-            producers.replay(whole)
+    The files are kept under other names all the same: that checkpoint has no checksum.
+    """
+    names = []
+    while opening.segments:
+        segment = opening.segments.pop()
+        segment.release()
+        for suffix in SUFFIXES[1:]:
+            unlink_if_there(opening.files, opening.path(segment.file_name.removesuffix(".log") + suffix))
+        aside = name_for_damaged(opening.files, opening.folder, segment.file_name)
+        opening.files.rename(opening.path(segment.file_name), opening.path(aside))
+        names.append(aside)
+    opening.notice(
+        f"ended before its start offset {start_offset}, and begins there anew; what was there is now named "
+        f"{', '.join(names)}"
+    )

@@ -39,33 +39,62 @@ class Damaged(OSError):
 def find_batch(file: OpenFile, entry: tuple[int, int], offset: int, size: int) -> tuple[int, int] | None:
     """Position and size of the first batch whose last offset is at or behind `offset`.
 
-    The search begins at an entry of the offset index: (last offset of a batch, its position).
+    The search begins at an entry of the offset index: (last offset of a batch, its position). Raises Damaged
+    where the walk comes upon something else than the next batch.
     """
     indexed_offset, position = entry
-    from_index = position > 0
+    from_index, next_offset, before = position > 0, indexed_offset, -1
     while position < size:
         piece = file.read(min(_SEARCH_BYTES, size - position), position)
         place, end = 0, len(piece) - _PLACE_BYTES
         while place <= end:
             base_offset, length, _, magic, delta = _PLACE.unpack_from(piece, place)
-            misled = from_index and base_offset > indexed_offset
-            if misled or magic != MAGIC_V2 or length < LEAST_BATCH_LENGTH:
-                raise Damaged(errno.EIO, f"no batch begins at position {position + place}")
-            from_index = False
+            misled = base_offset + delta != indexed_offset if from_index else base_offset < next_offset
+            if misled or delta < 0 or magic != MAGIC_V2 or length < LEAST_BATCH_LENGTH:
+                raise _damaged(file, position + place)
             if base_offset + delta >= offset:
+                if base_offset > offset:
+                    _check_gap(file, before, position + place, size)
                 return position + place, LENGTH_PREFIX_BYTES + length
+            from_index, next_offset, before = False, base_offset + delta + 1, position + place
             place += LENGTH_PREFIX_BYTES + length
         if place == 0:
-            return None
+            break
         position += place
+    _check_gap(file, before, size, size)
     return None
+
+
+def _check_gap(file: OpenFile, before: int, behind: int, size: int) -> None:
+    """See that an offset which no batch has is not missing because of a wrong byte in the batches around it.
+
+    There are such gaps in a compacted log. But a batch whose header was damaged may not know its own offsets:
+    passed over, it would be lost to every reader without a word. `before` and `behind` are the positions of
+    the batches around the gap; -1 and `size` when there is none.
+    """
+    for position in (before, behind):
+        if 0 <= position < size:
+            head = file.read(HEADER_BYTES, position)
+            if not _is_whole_and_right(file, head, position, size):
+                raise _damaged(file, position)
+            following = position + RecordBatch(head).size_in_bytes
+            if following + HEADER_BYTES <= size:
+                after = RecordBatch(file.read(HEADER_BYTES, following))
+                if after.base_offset <= RecordBatch(head).last_offset:
+                    raise _damaged(file, following)
+
+
+def _damaged(file: OpenFile, position: int) -> Damaged:
+    name = file.path.rpartition("/")[2]
+    return Damaged(errno.EIO, f"no batch begins at position {position} of {name}")
 
 
 def headers(file: OpenFile, position: int, size: int) -> Iterator[tuple[int, RecordBatch]]:
     """Position and header of every batch from `position` on, up to one that is not whole or no batch.
 
-    Only the header's bytes are behind the views.
+    Nor is one that has an offset which came before. Only the header's bytes are behind the views.
     """
+    last_offset = -1
     while position + HEADER_BYTES <= size:
         piece = file.read(min(_HEADER_WALK_BYTES, size - position), position)
         place, end = 0, len(piece) - HEADER_BYTES
@@ -74,6 +103,9 @@ def headers(file: OpenFile, position: int, size: int) -> Iterator[tuple[int, Rec
             behind = position + place + batch.size_in_bytes
             if batch.magic != MAGIC_V2 or batch.batch_length < LEAST_BATCH_LENGTH or behind > size:
                 return
+            if batch.base_offset <= last_offset or batch.last_offset_delta < 0:
+                return
+            last_offset = batch.last_offset
             yield position + place, batch
             place += batch.size_in_bytes
         if place == 0:
@@ -81,13 +113,15 @@ def headers(file: OpenFile, position: int, size: int) -> Iterator[tuple[int, Rec
         position += place
 
 
-def valid_batches(file: OpenFile, base_offset: int, size: int) -> Iterator[tuple[int, RecordBatch]]:
-    """Position and batch, from the start of a segment up to the first that is not all right.
+def valid_batches(
+    file: OpenFile, base_offset: int, size: int, *, position: int = 0, next_offset: int | None = None
+) -> Iterator[tuple[int, RecordBatch]]:
+    """Position and batch, from the start of a segment (or `position`) up to the first that is not all right.
 
-    Checked are length, magic, CRC, and that offsets grow and can be told relative to `base_offset`.
-    A batch of more than a mebibyte comes as a view of its header only.
+    Checked are length, magic, CRC, and that offsets grow, from `next_offset` on, and can be told relative to
+    `base_offset`. A batch of more than a mebibyte comes as a view of its header only.
     """
-    position, next_offset = 0, base_offset
+    next_offset = base_offset if next_offset is None else next_offset
     while position < size:
         piece = file.read(min(_CHECK_BYTES, size - position), position)
         place = 0
@@ -153,7 +187,8 @@ def valid_batch_from(file: OpenFile, position: int, size: int, next_offset: int)
     start = position
     while start < size:
         piece = file.read(min(_CHECK_BYTES, size - start), start)
-        for found in starts.finditer(piece):
+        # Of zeros, which a torn end may consist of for gigabytes, none is the start of a batch.
+        for found in starts.finditer(piece) if piece.count(0) < len(piece) else ():
             head = piece[found.start() : found.start() + HEADER_BYTES]
             if len(head) < HEADER_BYTES:
                 head = file.read(HEADER_BYTES, start + found.start())
@@ -175,6 +210,14 @@ def _possible_starts(next_offset: int) -> re.Pattern[bytes]:
     offset = b"|".join(re.escape(upper.to_bytes(4, "big")) for upper in sorted(upper_halves))
     length = rb"(?!\x00\x00\x00[\x00-\x0d])[\x00-\x7f].{3}"
     return re.compile(rb"(?=(?:" + offset + rb").{4}" + length + rb".{4}[\x00-\x02])", re.DOTALL)
+
+
+def whole_batch_at(file: OpenFile, position: int, size: int) -> RecordBatch | None:
+    """The header of the batch at `position`, if there is one with a right CRC, whatever its offset."""
+    head = file.read(HEADER_BYTES, position) if position + HEADER_BYTES <= size else b""
+    if len(head) < HEADER_BYTES or head[_UP_TO_MAGIC_BYTES - 1] != MAGIC_V2:
+        return None
+    return RecordBatch(head) if _is_whole_and_right(file, head, position, size) else None
 
 
 def _is_whole_and_right(file: OpenFile, head: bytes, position: int, size: int) -> bool:

@@ -1,32 +1,32 @@
-"""One segment of a log: its file of batches, and the two indexes kept in step with it.
+"""One segment of a log: its file of batches, and the three indexes kept in step with it.
 
 `log` appends to the last segment and reads from any; `recovery` rebuilds one by `rescan`. Index
 entries are added in memory and written out by `write_indexes`: they can always be rebuilt from the
 batches. A segment opens its file and reads its indexes when it is first used.
 
-The places of the batches behind the last index entry are remembered, so that a read near the end of
-the log needs no search of the file.
-
 Source: Kafka's LogSegment.
 """
 
-import contextlib
 import errno
-from array import array
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.config import LogConfig
 from wirekafka.storage.disk import Disk
 from wirekafka.storage.files import Data, OpenFile, read_file, unlink_if_there
+from wirekafka.storage.index_file import Index, write_index
 from wirekafka.storage.offset_index import ENTRY_BYTES as OFFSET_ENTRY_BYTES
 from wirekafka.storage.offset_index import OffsetIndex
+from wirekafka.storage.recent_batches import RecentBatches
 from wirekafka.storage.scan import Damaged, find_batch, headers, valid_batches
+from wirekafka.storage.set_aside import set_aside
 from wirekafka.storage.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
 from wirekafka.storage.time_index import TimeIndex
+from wirekafka.storage.transaction_index import TransactionIndex
 
 LARGEST_RELATIVE_OFFSET = (1 << 31) - 1
+SUFFIXES = (".log", ".index", ".timeindex", ".txnindex")
+"""The files of a segment; the batches first: without them the others mean nothing."""
 _NO_TIMESTAMP = -1
 
 
@@ -42,21 +42,22 @@ class Segment:
         "_files",
         "_first_timestamp",
         "_index_interval_bytes",
+        "_is_preallocated",
         "_jitter_ms",
         "_loaded",
         "_max_timestamp",
         "_max_timestamp_offset",
         "_offset_index",
-        "_recent_last_offsets",
-        "_recent_positions",
-        "_recent_start_offset",
+        "_recent",
         "_stem",
         "_time_index",
         "_written",
         "base_offset",
         "created_ms",
         "next_offset",
+        "path",
         "size",
+        "transactions",
     )
 
     def __init__(
@@ -65,12 +66,16 @@ class Segment:
         self._disk = disk
         self._files = files = disk.files
         self._stem = f"{folder}/{base_offset:020d}"
+        self.path = f"{self._stem}.log"
         self._index_interval_bytes = config.index_interval_bytes
         jitter_ms = min(config.segment_jitter_ms, config.segment_ms)
         self._jitter_ms = int.from_bytes(files.random_bytes(4), "big") % jitter_ms if jitter_ms else 0
         self.base_offset = base_offset
         self.created_ms = created_ms
+        self._is_preallocated = False
         self._loaded = True
+        self.transactions = TransactionIndex(files, self._stem, is_new=True)
+        """The aborted transactions whose markers are in this segment."""
         self._empty()
 
     def _empty(self) -> None:
@@ -83,9 +88,7 @@ class Segment:
         self._bytes_since_entry = 0
         self._first_timestamp = self._max_timestamp = _NO_TIMESTAMP
         self._max_timestamp_offset = self.base_offset
-        self._recent_start_offset = self.base_offset
-        self._recent_last_offsets = array("q")
-        self._recent_positions = array("q")
+        self._recent = RecentBatches(self.base_offset)
 
     @classmethod
     def create(
@@ -93,11 +96,28 @@ class Segment:
     ) -> "Segment":
         """Begin a new, empty segment; its index files are there from the start, as Kafka's tools expect."""
         segment = cls(disk, folder, base_offset, config=config, created_ms=created_ms)
-        disk.open_files.get(segment._stem + ".log", create=True)
-        for suffix in (".index", ".timeindex"):
-            OpenFile(disk.files, segment._stem + suffix, create=True)
-        segment._written = (0, 0)
+        try:
+            segment._make_files(config)
+        except OSError as error:
+            segment._unmake_files(error)
+            raise
         return segment
+
+    def _make_files(self, config: LogConfig) -> None:
+        file = self._disk.open_files.get(self.path, create=True)
+        if config.preallocate:
+            self._is_preallocated = True
+            file.truncate(config.segment_bytes)
+        for suffix in (".index", ".timeindex"):
+            OpenFile(self._files, self._stem + suffix, create=True, truncate=True)
+        self._written = (0, 0)
+
+    def _unmake_files(self, error: OSError) -> None:
+        """Leave nothing of a segment that could not be made: a start would take it for one of the log's."""
+        try:
+            self.delete()
+        except OSError:
+            raise CutBackFailed(*error.args) from error
 
     @classmethod
     def existing(
@@ -112,14 +132,15 @@ class Segment:
     ) -> "Segment":
         """Take over the segment of a file; nothing of it is read yet."""
         segment = cls(disk, folder, base_offset, config=config, created_ms=created_ms)
-        segment.size = disk.files.size_of(segment._stem + ".log")
+        segment.size = disk.files.size_of(segment.path)
         segment.next_offset = next_offset
         segment._loaded = False
+        segment.transactions = TransactionIndex(disk.files, segment._stem, is_new=False)
         return segment
 
     @property
     def file(self) -> OpenFile:
-        return self._disk.open_files.get(self._stem + ".log")
+        return self._disk.open_files.get(self.path)
 
     @property
     def file_name(self) -> str:
@@ -130,20 +151,15 @@ class Segment:
     def append(self, records: Data, batch: RecordBatch) -> None:
         """Write a batch at the end. On an OSError nothing of it stays, or `CutBackFailed` is raised."""
         position = self.size
+        file = self._disk.open_files.get(self.path)
         try:
-            self.file.write(records, position)
+            file.write(records, position)
         except OSError as error:
-            self._cut_back(position, error)
+            _cut_back(file, position, error)
             raise
         if position == 0:
             self._first_timestamp = batch.max_timestamp
         self._note(batch, position)
-
-    def _cut_back(self, position: int, error: OSError) -> None:
-        try:
-            self.file.truncate(position)
-        except OSError:
-            raise CutBackFailed(*error.args) from error
 
     def _note(self, batch: RecordBatch, position: int) -> None:
         """Bring indexes and ends in step with a batch that is in the file at `position`."""
@@ -156,11 +172,8 @@ class Segment:
             self._offset_index.add(last_offset, position)
             self._time_index.add(self._max_timestamp, self._max_timestamp_offset)
             self._bytes_since_entry = 0
-            self._recent_start_offset = batch.base_offset
-            self._recent_last_offsets = array("q")
-            self._recent_positions = array("q")
-        self._recent_last_offsets.append(last_offset)
-        self._recent_positions.append(position)
+            self._recent.begin(batch.base_offset)
+        self._recent.add(last_offset, position)
         self._bytes_since_entry += size
         self.size = position + size
         self.next_offset = last_offset + 1
@@ -188,14 +201,8 @@ class Segment:
     def find(self, offset: int) -> tuple[int, int] | None:
         """Position and size of the batch that holds `offset`, or of the first one behind it."""
         self.load()
-        if offset >= self._recent_start_offset:
-            slot = bisect_left(self._recent_last_offsets, offset)
-            if slot == len(self._recent_positions):
-                return None
-            position = self._recent_positions[slot]
-            behind = slot + 1
-            end = self._recent_positions[behind] if behind < len(self._recent_positions) else self.size
-            return position, end - position
+        if offset >= self._recent.start_offset:
+            return self._recent.find(offset, self.size)
         try:
             return find_batch(self.file, self._offset_index.lookup(offset), offset, self.size)
         except Damaged:
@@ -222,12 +229,24 @@ class Segment:
         self.load()
         return self._max_timestamp_offset
 
+    @property
+    def first_timestamp(self) -> int:
+        """The timestamp of the first batch, which is its largest; -1 when there is none."""
+        self.load()
+        return self._first_timestamp
+
     def position_for_timestamp(self, timestamp: int) -> int:
         """A position before which no batch has a timestamp of at least `timestamp`."""
         self.load()
         _, offset = self._time_index.lookup(timestamp)
         found = self.find(offset)
         return found[0] if found is not None else self.size
+
+    def offset_behind(self, position: int) -> int:
+        """An offset that no batch before `position` has; the nearest that the index knows. Raises OSError."""
+        self.load()
+        indexed = self._offset_index.first_from(position)
+        return self.next_offset if indexed is None else indexed
 
     # --- indexes
 
@@ -262,23 +281,30 @@ class Segment:
             raise Damaged(errno.EIO, f"the time index of {self.file_name} names offsets that are not there")
 
     def _rebuild_indexes(self) -> None:
-        end, next_offset = self.file.size(), self.next_offset
+        end, next_offset = self.size, self.next_offset
         self._empty()
         self._walk(0, end, next_offset)
 
     def _walk(self, position: int, end: int, next_offset: int) -> None:
         """Note the batches from `position` up to the file's end. Raises Damaged if they do not lead there."""
         for place, batch in headers(self.file, position, end):
+            if not self._may_have(batch):
+                break
             if place == position:
-                self._recent_start_offset = batch.base_offset if place else self.base_offset
+                self._recent.begin(batch.base_offset if place else self.base_offset)
             self._note(batch, place)
         reached, self.size = self.size, end
-        if reached != end:
+        overlaps = self.base_offset < next_offset < self.next_offset
+        if reached != end or overlaps:
             self.next_offset = next_offset
             self._loaded = False
-            raise Damaged(errno.EIO, f"no batch begins at position {reached} of {self.file_name}")
+            what = "the batches run into the next segment" if overlaps else "no batch begins"
+            raise Damaged(errno.EIO, f"{what} at position {reached} of {self.file_name}")
         self._read_first_timestamp(end)
         self._loaded = True
+
+    def _may_have(self, batch: RecordBatch) -> bool:
+        return 0 <= batch.base_offset - self.base_offset <= LARGEST_RELATIVE_OFFSET - batch.last_offset_delta
 
     def _read_first_timestamp(self, size: int) -> None:
         for _, batch in headers(self.file, 0, size):
@@ -288,10 +314,12 @@ class Segment:
     def rescan(self, on_batch: Callable[[RecordBatch], None]) -> int:
         """Rebuild everything from the batches that are whole and right, handing each to `on_batch`.
 
-        Gives the size of the file; `size` is then where the first wrong byte is.
+        Gives the size of the file; `size` is then where the first wrong byte is. The index of aborted
+        transactions is empty then, and to be filled by a replay of the producers.
         """
         file_size = self.file.size()
         self._empty()
+        self.transactions.reset()
         for position, batch in valid_batches(self.file, self.base_offset, file_size):
             self._note(batch, position)
             on_batch(batch)
@@ -305,43 +333,61 @@ class Segment:
 
     # --- lasting
 
+    def seal(self) -> bool:
+        """Write what the files of a segment have to have after its last batch; whether that was anything."""
+        before = self._written, self.transactions.written
+        self.write_indexes(final=True)
+        if self._is_preallocated:
+            self.file.truncate(self.size)
+            self._is_preallocated = False
+        return before != (self._written, self.transactions.written)
+
     def write_indexes(self, *, final: bool) -> None:
         """Write what the index files lack; `final` adds the largest timestamp, as a closed segment has it."""
+        self.transactions.write()
         if not self._loaded:
             return
         if final:
             self._time_index.add(self._max_timestamp, self._max_timestamp_offset)
-        offset_count, time_count = self._written or (0, 0)
-        anew = self._written is None
-        counts = len(self._offset_index), len(self._time_index)
-        if anew or counts[0] > offset_count or (final and not offset_count):
-            data = self._offset_index.encode(offset_count)
-            self._write_index(".index", data, offset_count * OFFSET_ENTRY_BYTES, anew=anew)
-        if anew or counts[1] > time_count or (final and not time_count):
-            data = self._time_index.encode(time_count)
-            self._write_index(".timeindex", data, time_count * TIME_ENTRY_BYTES, anew=anew)
-        self._written = counts
+        offset_count, time_count = self._written or (None, None)
+        self._written = (
+            self._write(".index", self._offset_index, OFFSET_ENTRY_BYTES, offset_count),
+            self._write(".timeindex", self._time_index, TIME_ENTRY_BYTES, time_count),
+        )
 
-    def _write_index(self, suffix: str, data: bytes, position: int, *, anew: bool) -> None:
-        file = OpenFile(self._files, self._stem + suffix, create=True, truncate=anew)
-        if data:
-            file.write(data, position)
+    def _write(self, suffix: str, index: Index, entry_bytes: int, written: int | None) -> int:
+        path = self._stem + suffix
+        return write_index(self._files, path, index, entry_bytes=entry_bytes, written=written)
 
-    def sync_indexes(self) -> None:
-        """Make the index files last."""
-        for suffix in (".index", ".timeindex"):
-            with contextlib.suppress(FileNotFoundError):
-                OpenFile(self._files, self._stem + suffix).sync()
+    def index_paths(self) -> list[str]:
+        """The files of the indexes, some of which may not be there."""
+        return [self._stem + suffix for suffix in SUFFIXES[1:]]
 
     def release(self) -> None:
         """Let go of the file; it closes when no slice of it is held any more."""
-        self._disk.open_files.forget(self._stem + ".log")
+        self._disk.open_files.forget(self.path)
 
     def delete(self) -> None:
         """Remove the files; slices that were given out stay readable."""
         self.release()
-        for suffix in (".log", ".index", ".timeindex", ".txnindex"):
+        for suffix in SUFFIXES:
             unlink_if_there(self._files, self._stem + suffix)
+
+    def set_aside(self) -> list[str]:
+        """Rename the files, so that no start takes them for a log's; give the new names.
+
+        Slices that were given out stay readable. Raises OSError.
+        """
+        renamed = set_aside(self._files, [self._stem + suffix for suffix in SUFFIXES])
+        self.release()
+        return renamed
+
+
+def _cut_back(file: OpenFile, position: int, error: OSError) -> None:
+    try:
+        file.truncate(position)
+    except OSError:
+        raise CutBackFailed(*error.args) from error
 
 
 class CutBackFailed(OSError):

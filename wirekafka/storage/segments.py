@@ -5,10 +5,12 @@ Owned by `log`. There is always one, and the last is the one that is appended to
 Source: Kafka's LogSegments and LocalLog.read.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 from wirekafka.storage.files import FileSlice
 from wirekafka.storage.segment import Segment
+
+_NO_END = 1 << 63
 
 
 class Segments:
@@ -36,6 +38,11 @@ class Segments:
     def first_offset(self) -> int:
         return self._segments[0].base_offset
 
+    @property
+    def end_of_first(self) -> int:
+        """Where the segment after the first begins; in a log of one, behind every offset."""
+        return self._segments[1].base_offset if len(self._segments) > 1 else _NO_END
+
     def slice(self, offset: int, max_bytes: int, up_to_offset: int, at_least_one_batch: bool) -> FileSlice:
         """The batches from the one that holds `offset` on, of one segment, below `up_to_offset`."""
         segment, (position, size) = self._find(offset)
@@ -61,11 +68,31 @@ class Segments:
                 return segment, found
         return self.active, (self.active.size, 0)
 
-    def remove_before(self, offset: int) -> None:
-        """Delete the segments that end at or before an offset, the oldest first: no hole is left, ever."""
+    def remove_before(self, offset: int) -> list[str]:
+        """Set the segments aside that end at or before an offset, the oldest first: no hole is left, ever.
+
+        Gives the names their files have now. Raises OSError; the segment that it happened to stays.
+        """
+        set_aside: list[str] = []
         while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
             # Out of the list before its files go, for a flush that runs in another thread.
-            self._segments.pop(0).delete()
+            first = self._segments.pop(0)
+            try:
+                set_aside += first.set_aside()
+            except OSError:
+                self._segments.insert(0, first)
+                raise
+        return set_aside
+
+    def replace(self, replaced: list[Segment], segment: Segment) -> None:
+        """Put one segment in the place of those that it was made of, which are neighbours and sealed.
+
+        Raises ValueError when they are not all there any more.
+        """
+        slot = bisect_left(self._segments, replaced[0].base_offset, key=_base_offset)
+        if self._segments[slot : slot + len(replaced)] != replaced or replaced[-1] is self.active:
+            raise ValueError("the segments to replace are not those of the log")
+        self._segments[slot : slot + len(replaced)] = [segment]
 
     def release(self) -> None:
         """Let go of all files."""

@@ -1,7 +1,8 @@
 """What a produced batch must satisfy before it may be appended. Pure.
 
-Called by `log` for every append. Only the header is read and only header fields are rewritten; the
-records are decoded in one case alone, to say which of a few are to blame for a refusal.
+Called by `log` for every append, and by `recompression` in a thread before some. Only the header is
+read and only header fields are rewritten, unless the topic asks for what only the records tell (their
+keys, the age of each), or one of a few is to blame for a refusal.
 
 Source: Kafka's ProduceRequest.validateRecords, UnifiedLog.analyzeAndValidateRecords, LogValidator.
 """
@@ -11,19 +12,23 @@ import struct
 
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError, NotOneBatch
-from wirekafka.protocol.records import Codec, RecordBatch, decode_records
+from wirekafka.protocol.records import Codec, RecordBatch
 from wirekafka.protocol.records.batch import HEADER_BYTES, LENGTH_PREFIX_BYTES, MAGIC_V2, NO_PRODUCER_ID
 from wirekafka.protocol.records.record import LEAST_RECORD_BYTES
-from wirekafka.storage.config import COMPACT, LOG_APPEND_TIME, LogConfig
-
-NO_TIMESTAMP = -1
+from wirekafka.storage.config import LOG_APPEND_TIME, LogConfig
+from wirekafka.storage.record_checks import (
+    MOST_RECORDS_BLAMED,
+    NO_TIMESTAMP,
+    accepted_timestamps,
+    check_records,
+    claims_append_time,
+)
 
 _MAGIC_POSITION = 16
 _UP_TO_MAGIC = struct.Struct(">qiib")
 _LEAST_LENGTH_OF_ANY_FORMAT = 14
 _HIGHEST_CODEC = max(Codec)
-_MOST_RECORDS_BLAMED_ONE_BY_ONE = 1000
-_MOST_BYTES_UNPACKED_FOR_BLAME = 1024 * 1024
+_MOST_BYTES_FOR_BLAME = 1024 * 1024
 
 Buffer = bytearray | memoryview
 
@@ -38,14 +43,52 @@ class Origin(enum.Enum):
 
 
 def validate(
-    records: Buffer, topic_partition: TopicPartition, config: LogConfig, *, origin: Origin, now_ms: int
+    records: Buffer,
+    topic_partition: TopicPartition,
+    config: LogConfig,
+    *,
+    origin: Origin,
+    now_ms: int,
+    looked_inside: bool = False,
 ) -> RecordBatch:
     """Check the records of one produce, and give the batch they are.
 
-    Raises INVALID_RECORD, CORRUPT_MESSAGE, MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE,
-    UNSUPPORTED_COMPRESSION_TYPE or INVALID_TIMESTAMP. A batch on a LogAppendTime topic gets its time,
-    and one that wrongly claims LogAppendTime loses the claim: the two cases that change the CRC.
+    `looked_inside` says that `check` has passed these bytes before, in a thread: the records are not
+    looked at again. Raises what `check` raises, and RECORD_LIST_TOO_LARGE. A batch on a LogAppendTime
+    topic gets its time, which changes its CRC.
     """
+    batch = check_form(records, topic_partition, config, origin)
+    if not looked_inside:
+        _check_contents(batch, topic_partition, config, origin, now_ms=now_ms)
+    if config.message_timestamp_type == LOG_APPEND_TIME:
+        batch.set_timestamp_type(log_append_time=True, max_timestamp=now_ms)
+    if batch.size_in_bytes > config.segment_bytes:
+        raise KafkaError(
+            ErrorCode.RECORD_LIST_TOO_LARGE,
+            f"A record batch of {batch.size_in_bytes} bytes for {topic_partition} is larger than a segment "
+            f"may be: {config.segment_bytes} bytes (segment.bytes).",
+        )
+    return batch
+
+
+def check(
+    records: Buffer, topic_partition: TopicPartition, config: LogConfig, *, origin: Origin, now_ms: int
+) -> RecordBatch:
+    """Check everything but what the log gives the batch, and give the batch.
+
+    Raises INVALID_RECORD, CORRUPT_MESSAGE, MESSAGE_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE or
+    INVALID_TIMESTAMP. As in Kafka a batch that wrongly claims LogAppendTime loses the claim, and a
+    largest timestamp that is wrong is put right where the records are looked at; both change the CRC.
+    """
+    batch = check_form(records, topic_partition, config, origin)
+    _check_contents(batch, topic_partition, config, origin, now_ms=now_ms)
+    return batch
+
+
+def check_form(
+    records: Buffer, topic_partition: TopicPartition, config: LogConfig, origin: Origin
+) -> RecordBatch:
+    """Check that the records are one batch with a header and a CRC that are right. Raises as `check`."""
     batch = _only_batch(records, topic_partition)
     size = batch.batch_length + LENGTH_PREFIX_BYTES
     if origin is Origin.CLIENT and batch.base_offset != 0:
@@ -68,16 +111,18 @@ def validate(
         )
     if origin is Origin.CLIENT:
         _check_client_batch(batch, topic_partition)
-        if config.looks_into_records:
-            _check_records(batch, topic_partition, config, now_ms)
-    _check_timestamps(batch, topic_partition, config, now_ms)
-    if size > config.segment_bytes:
-        raise KafkaError(
-            ErrorCode.RECORD_LIST_TOO_LARGE,
-            f"A record batch of {size} bytes for {topic_partition} is larger than a segment may be: "
-            f"{config.segment_bytes} bytes (segment.bytes).",
-        )
     return batch
+
+
+def _check_contents(
+    batch: RecordBatch, topic_partition: TopicPartition, config: LogConfig, origin: Origin, *, now_ms: int
+) -> None:
+    if origin is Origin.CLIENT and config.looks_into_records:
+        check_records(batch, topic_partition, config, now_ms=now_ms)
+    else:
+        _check_timestamps(batch, topic_partition, config, now_ms)
+    if config.message_timestamp_type != LOG_APPEND_TIME and batch.is_log_append_time:
+        batch.set_timestamp_type(log_append_time=False, max_timestamp=batch.max_timestamp)
 
 
 def _invalid(topic_partition: TopicPartition, why: str) -> KafkaError:
@@ -151,71 +196,48 @@ def _check_client_batch(batch: RecordBatch, topic_partition: TopicPartition) -> 
         )
 
 
-def _check_records(
-    batch: RecordBatch, topic_partition: TopicPartition, config: LogConfig, now_ms: int
-) -> None:
-    """What only the records tell, on the few topics where it matters: keys, and each record's age."""
-    records = decode_records(batch)
-    if COMPACT in config.cleanup_policy:
-        keyless = [index for index, record in enumerate(records) if record.key is None]
-        if keyless:
-            message = f"{topic_partition} is compacted, and takes no record without a key."
-            blamed = keyless[:_MOST_RECORDS_BLAMED_ONE_BY_ONE]
-            raise InvalidRecords(ErrorCode.INVALID_RECORD, message, [(index, message) for index in blamed])
-    if config.message_timestamp_type != LOG_APPEND_TIME:
-        earliest = now_ms - config.message_timestamp_before_max_ms
-        latest = now_ms + config.message_timestamp_after_max_ms
-        if any(r.timestamp_ms != NO_TIMESTAMP and r.timestamp_ms < earliest for r in records):
-            raise _timestamps_out_of_range(batch, topic_partition, earliest, latest)
-
-
 def _check_timestamps(
     batch: RecordBatch, topic_partition: TopicPartition, config: LogConfig, now_ms: int
 ) -> None:
-    """Check against the accepted window, or stamp the time of the append.
+    """Hold the batch's first and largest timestamp, which are in the header, against what is accepted.
 
-    The window is held against the batch's largest timestamp, and its first, which are in the header.
+    When they are not, the records are asked which of them is at fault, unless they are too many.
     """
-    if config.message_timestamp_type == LOG_APPEND_TIME:
-        if batch.is_log_append_time:
-            raise _producer_set_log_append_time(batch, topic_partition)
-        batch.set_timestamp_type(log_append_time=True, max_timestamp=now_ms)
-        return
     newest = batch.max_timestamp
-    if newest == NO_TIMESTAMP:
+    if config.message_timestamp_type == LOG_APPEND_TIME or newest == NO_TIMESTAMP:
         if batch.is_log_append_time:
             raise _producer_set_log_append_time(batch, topic_partition)
         return
     oldest = newest if batch.is_log_append_time else min(newest, batch.base_timestamp)
-    earliest = now_ms - config.message_timestamp_before_max_ms
-    latest = now_ms + config.message_timestamp_after_max_ms
+    earliest, latest = accepted_timestamps(config, now_ms)
     if newest > latest or newest < earliest or (oldest < earliest and oldest != NO_TIMESTAMP):
-        raise _timestamps_out_of_range(batch, topic_partition, earliest, latest)
-    if batch.is_log_append_time:
-        batch.set_timestamp_type(log_append_time=False, max_timestamp=newest)
+        _blame_records(batch, topic_partition, config, now_ms)
 
 
-def _producer_set_log_append_time(batch: RecordBatch, topic_partition: TopicPartition) -> KafkaError:
-    message = (
-        f"A producer may not set the timestamp type LogAppendTime, as the batch for {topic_partition} does."
-    )
-    blamed = min(batch.record_count, _MOST_RECORDS_BLAMED_ONE_BY_ONE)
-    return InvalidRecords(ErrorCode.INVALID_TIMESTAMP, message, [(index, message) for index in range(blamed)])
+def _blame_records(
+    batch: RecordBatch, topic_partition: TopicPartition, config: LogConfig, now_ms: int
+) -> None:
+    """Refuse a batch for the times of its records, of a large one without saying which.
 
-
-def _timestamps_out_of_range(
-    batch: RecordBatch, topic_partition: TopicPartition, earliest: int, latest: int
-) -> KafkaError:
-    errors = []
-    if batch.record_count <= _MOST_RECORDS_BLAMED_ONE_BY_ONE:
-        for index, record in enumerate(decode_records(batch, max_bytes=_MOST_BYTES_UNPACKED_FOR_BLAME)):
-            if record.timestamp_ms != NO_TIMESTAMP and not earliest <= record.timestamp_ms <= latest:
-                errors.append(
-                    (index, f"Timestamp {record.timestamp_ms} is not within [{earliest}, {latest}].")
-                )
-    return InvalidRecords(
+    If its header lies, and no record is at fault, the header is put right, as in Kafka.
+    """
+    if batch.record_count <= MOST_RECORDS_BLAMED:
+        try:
+            check_records(batch, topic_partition, config, now_ms=now_ms, most_bytes=_MOST_BYTES_FOR_BLAME)
+            return
+        except KafkaError as error:
+            if error.code is not ErrorCode.MESSAGE_TOO_LARGE:
+                raise
+    earliest, latest = accepted_timestamps(config, now_ms)
+    raise InvalidRecords(
         ErrorCode.INVALID_TIMESTAMP,
         f"Records for {topic_partition} have timestamps that are not within [{earliest}, {latest}], "
         f"such as {batch.max_timestamp}.",
-        errors,
+        [],
     )
+
+
+def _producer_set_log_append_time(batch: RecordBatch, topic_partition: TopicPartition) -> KafkaError:
+    message = claims_append_time(topic_partition)
+    blamed = min(batch.record_count, MOST_RECORDS_BLAMED)
+    return InvalidRecords(ErrorCode.INVALID_TIMESTAMP, message, [(index, message) for index in range(blamed)])

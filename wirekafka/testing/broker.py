@@ -10,14 +10,14 @@ asyncio and trio tests alike. Calls `server.serve`.
 import queue
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import trio
 
-from wirekafka.broker import BrokerConfig
+from wirekafka.broker import Broker, BrokerConfig
 from wirekafka.metadata import Settings
 from wirekafka.server import Serving, serve, sole_error
 
@@ -32,6 +32,22 @@ class RunningBroker:
     port: int
     data_dir: Path
     cluster_id: str
+    _run: Callable[[Callable[[Broker], Awaitable[None]]], None] = field(repr=False, compare=False)
+
+    def apply_retention(self, topic: str) -> None:
+        """Drop what a topic keeps no longer by retention.ms and retention.bytes, and return when it is done.
+
+        Without it that is done within log.retention.check.interval.ms. Raises KafkaError.
+        """
+        self._run(lambda broker: broker.apply_retention(topic))
+
+    def compact(self, topic: str) -> None:
+        """Compact all that a topic holds by now, and return when it is done.
+
+        Of every key only the newest record is there then, and of what was deleted (with
+        delete.retention.ms=0) nothing. Raises KafkaError, for a topic that is not compacted for example.
+        """
+        self._run(lambda broker: broker.compact(topic))
 
     @property
     def bootstrap(self) -> str:
@@ -55,7 +71,9 @@ def running_broker(
         serving = thread.start()
         try:
             listener, port = serving.listeners[0]
-            yield RunningBroker(listener.host or "127.0.0.1", port, folder, serving.cluster_id)
+            yield RunningBroker(
+                listener.host or "127.0.0.1", port, folder, serving.cluster_id, thread.run_in_broker
+            )
         finally:
             thread.stop()
 
@@ -88,6 +106,10 @@ class _BrokerThread:
             raise AssertionError("the broker has ended before it began")
         self._serving, self._token = started
         return self._serving
+
+    def run_in_broker(self, function: Callable[[Broker], Awaitable[None]]) -> None:
+        """Run an async function in the broker's own trio run, and wait for its end. Raises what it does."""
+        trio.from_thread.run(function, self._serving.broker, trio_token=self._token)
 
     def stop(self) -> None:
         """Stop the broker and wait for its end. Raises what it has died of, if it has."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from compat_tests.differential.scenarios.altering import altering
+from compat_tests.differential.scenarios.altering_others import altering_others
 from compat_tests.differential.scenarios.cluster import cluster
 from compat_tests.differential.scenarios.configs import configs
 from compat_tests.differential.scenarios.coordinators import coordinators
@@ -28,6 +30,7 @@ from compat_tests.differential.scenarios.offset_fetches import offset_fetches
 from compat_tests.differential.scenarios.producer_ids import producer_ids
 from compat_tests.differential.scenarios.producing import producing
 from compat_tests.differential.scenarios.rebalancing import rebalancing
+from compat_tests.differential.scenarios.recompressing import recompressing
 from compat_tests.differential.scenarios.rewriting import rewriting
 from compat_tests.differential.scenarios.sessions import sessions
 from compat_tests.differential.scenarios.static_members import static_members
@@ -46,9 +49,12 @@ SCENARIOS: dict[str, Callable[[Side], None]] = {
         deleting,
         growing,
         configs,
+        altering,
+        altering_others,
         producing,
         idempotence,
         rewriting,
+        recompressing,
         fetching,
         sessions,
         listing_offsets,

@@ -5,6 +5,7 @@ Called by `run`. Source: KIP-227; Kafka's FetchManager, FetchContext and FetchSe
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,10 +24,14 @@ from compat_tests.differential.requests import (
 )
 from compat_tests.differential.side import NotReady, Side
 from compat_tests.differential.topics import UNKNOWN, Topic, create_topic
-from wirekafka.protocol.apis.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
+from compat_tests.differential.wire import framed, request_body
+from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest
+from wirekafka.protocol.apis.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
+from wirekafka.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic
 
 LATEST = -1
 FIRST_WITH_SESSIONS = 7
+WAIT_MS = 700
 
 
 @dataclass(slots=True)
@@ -83,6 +88,9 @@ def sessions(side: Side) -> None:
         _mistaken(reader)
         _life(reader)
         _endings(reader)
+        _in_turn(reader)
+        _overtaken(reader)
+        _gone(reader)
 
 
 def _mistaken(reader: Reader) -> None:
@@ -145,3 +153,52 @@ def _endings(reader: Reader) -> None:
     again = [forgotten(reader.version, reader.topic, 1)]
     reader.ask("added and forgotten at once", opened, 1, reader.of(reader.part(1)), forget=again)
     reader.ask("after that at once", opened, 2)
+
+
+def _in_turn(reader: Reader) -> None:
+    """What was served goes to the end, so that each comes first in its turn."""
+    for _ in range(3):
+        reader.put(0, 1, 2)
+    first = [part(p, 0, 1) for p in range(3)]
+    opened = reader.ask("opened, one byte of each", 0, 0, reader.of(*first))
+    for epoch in range(1, 7):
+        request = fetch(session_id=opened, session_epoch=epoch, max_bytes=1)
+        answer = reader.side.ask(f"in turn, {epoch}", request, reader.version)
+        order = [p.partition_index for topic in answer.responses for p in topic.partitions if p.records]
+        reader.side.note(f"in turn, {epoch}: served", "Fetch", reader.version, ", ".join(map(str, order)))
+    reader.ask("in turn, moved", opened, 7, reader.of(reader.part(1, 1)))
+
+
+def _overtaken(reader: Reader) -> None:
+    """A second request of a session, over another connection, while the first one waits."""
+    side, version = reader.side, reader.version
+    answer = side.arrange(list_offsets(reader.topic.name, at(LATEST, 0)), 7)
+    end = answer.topics[0].partitions[0].offset
+    opened = reader.ask("opened, to be overtaken", 0, 0, reader.of(part(0, end)))
+    waits = fetch(session_id=opened, session_epoch=1, max_wait_ms=WAIT_MS, min_bytes=1)
+    other = side.another()
+    try:
+        other.send(framed(request_body(waits, version)))
+        time.sleep(0.3)  # Kafka has no sign of a request that waits
+        reader.ask("overtakes", opened, 2)
+        side.receive("overtaken", other, FETCH.key, version)
+    finally:
+        other.close()
+    reader.ask("after it was overtaken", opened, 3)
+
+
+def _gone(reader: Reader) -> None:
+    """A topic that is deleted, and made anew, while a session holds it."""
+    side, version = reader.side, reader.version
+    name = f"sessions-gone-{version}"
+    topic = create_topic(side, name)
+    opened = reader.ask("opened, to be deleted", 0, 0, fetch_topic(version, topic, part(0, 0)))
+    side.arrange(DeleteTopicsRequest(topic_names=[name], timeout_ms=10_000), 5)
+    known = MetadataRequest(topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False)
+    side.arrange_until(known, 9, lambda answer: answer.topics[0].error_code != 0)
+    reader.ask("deleted", opened, 1)
+    reader.ask("deleted, asked for again", opened, 2, fetch_topic(version, topic, part(0, 0)))
+    create_topic(side, name)
+    reader.ask("made anew", opened, 3)
+    reader.ask("made anew, still", opened, 4)
+    reader.ask("made anew, asked for by the old id", 0, -1, fetch_topic(version, topic, part(0, 0)))

@@ -32,6 +32,10 @@ CONTRADICTIONS = {
         {"log.cleaner.min.compaction.lag.ms": "2", "log.cleaner.max.compaction.lag.ms": "1"},
         "must not be above log.cleaner.max.compaction.lag.ms",
     ),
+    "cleaner": (
+        {"log.cleaner.dedupe.buffer.size": "2097153", "log.cleaner.threads": "2"},
+        r"log.cleaner.dedupe.buffer.size \(2097153\) must be more than 1 MiB for each cleaner thread",
+    ),
     "queued bytes": (
         {"queued.max.request.bytes": "5"},
         r"queued.max.request.bytes \(5\) must not be below socket.request.max.bytes",

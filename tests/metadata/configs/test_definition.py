@@ -32,7 +32,7 @@ def of(kind: str, check: Check | None = None) -> ConfigDefinition:
         ("CLASS", "org.X", "org.X"),
         ("LIST", "", ()),
         ("LIST", " a , b,c ", ("a", "b", "c")),
-        ("LIST", "a,b,a", ("a", "b")),
+        ("LIST", "a,b,a", ("a", "b", "a")),
         ("LIST", "a,,b", ("a", "", "b")),
     ],
 )

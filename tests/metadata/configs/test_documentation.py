@@ -27,11 +27,13 @@ def test_broker_setting_has_effect_where_the_topics_has() -> None:
 
 def test_setting_that_will_have_effect_says_what_and_that_it_has_none_yet() -> None:
     """DescribeConfigs promises nothing that is not built."""
-    pending = TOPIC_CONFIGS["retention.ms"]
+    pending = BROKER_CONFIGS["max.connections"]
 
     assert set(DOCUMENTATION) >= NOT_YET
     assert not pending.has_effect
-    assert pending.documentation == f"{DOCUMENTATION['retention.ms']} As yet it has no effect in wirekafka."
+    assert (
+        pending.documentation == f"{DOCUMENTATION['max.connections']} As yet it has no effect in wirekafka."
+    )
 
 
 def test_profiles_change_only_what_has_effect() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from wirekafka.metadata.configs import ConfigError, Settings, Source
+from wirekafka.metadata.configs import BROKER_CONFIGS, ConfigError, Settings, Source
 
 KRAFT_COMBINED = """
 # A server.properties as Kafka ships it.
@@ -160,7 +160,7 @@ def test_settings_are_a_mapping_of_every_name() -> None:
     """Unknown names are KeyErrors, as in a dict."""
     settings = Settings.load()
 
-    assert len(settings) == len(list(settings)) == 384
+    assert len(settings) == len(list(settings)) == len(BROKER_CONFIGS)
     assert settings["log.roll.ms"] is None
     with pytest.raises(KeyError):
         settings["nope"]
@@ -174,3 +174,30 @@ def test_secret_is_not_shown() -> None:
     assert settings.text("ssl.key.password") is None
     assert "s3cret" not in repr(settings)
     assert "ssl.key.password" in repr(settings)
+
+
+def test_what_is_changed_at_run_time_lies_over_everything() -> None:
+    """KIP-226: this broker, then all brokers, then the command line; those before stay."""
+    started = Settings.load("", {"log.retention.ms": "1", "log.roll.ms": "1", "log.segment.bytes": "2000000"})
+
+    settings = started.changed(
+        {"log.retention.ms": "2", "log.roll.ms": "2", "nobody.knows": "x"}, {"log.roll.ms": "3"}
+    )
+
+    names = ("log.segment.bytes", "log.retention.ms", "log.roll.ms", "nobody.knows")
+    assert [(settings[name], settings.source(name)) for name in names] == [
+        (2_000_000, Source.COMMAND_LINE),
+        (2, Source.ALL_BROKERS),
+        (3, Source.THIS_BROKER),
+        ("x", Source.ALL_BROKERS),
+    ]
+    assert started["log.retention.ms"] == 1
+    assert [source for source in Source if source.is_dynamic] == [Source.ALL_BROKERS, Source.THIS_BROKER]
+
+
+def test_change_that_contradicts_is_refused() -> None:
+    """As at the start."""
+    with pytest.raises(ConfigError, match="must not be above"):
+        Settings.load().changed(
+            {"log.cleaner.min.compaction.lag.ms": "9"}, {"log.cleaner.max.compaction.lag.ms": "8"}
+        )

@@ -2,6 +2,8 @@
 
 import gzip
 import struct
+import subprocess
+import sys
 import tracemalloc
 
 import cramjam
@@ -48,10 +50,11 @@ def test_plain_snappy_is_read() -> None:
 
 def test_lz4_has_independent_blocks() -> None:
     """The Java client refuses a frame whose blocks depend on each other (flag bit 5)."""
-    data = compress(Codec.LZ4, SAMPLE)
+    for level in (9, 1, 17):
+        data = compress(Codec.LZ4, SAMPLE, level=level)
 
-    assert data[4] & 0x20
-    assert bytes(cramjam.lz4.decompress(data)) == SAMPLE
+        assert data[4] & 0x20
+        assert bytes(cramjam.lz4.decompress(data)) == SAMPLE
 
 
 def test_lz4_stores_what_does_not_shrink() -> None:
@@ -75,7 +78,7 @@ def test_a_payload_of_exactly_the_bound_passes_and_one_byte_more_does_not(codec:
     with pytest.raises(KafkaError) as caught:
         decompress(codec, compress(codec, bytes(100_001)), max_bytes=100_000)
 
-    assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
+    assert caught.value.code is ErrorCode.MESSAGE_TOO_LARGE
 
 
 @pytest.mark.parametrize("codec", CODECS)
@@ -90,8 +93,59 @@ def test_a_bomb_takes_no_more_memory_than_the_bound(codec: Codec) -> None:
     finally:
         tracemalloc.stop()
 
-    assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
+    assert caught.value.code is ErrorCode.MESSAGE_TOO_LARGE
     assert peak < 4 * 1024 * 1024 + 2 * len(bomb)
+
+
+_GROWTH_OF_A_BOMB = """
+import resource, sys
+from wirekafka.protocol.error_codes import KafkaError
+from wirekafka.protocol.records.compression import Codec, compress, decompress
+codec = Codec(int(sys.argv[1]))
+piece = compress(codec, bytes(4 * 1024 * 1024))
+bomb = (piece if codec is not Codec.SNAPPY else piece[16:]) * 256
+bomb = piece[:16] + bomb if codec is Codec.SNAPPY else bomb
+try:
+    decompress(codec, piece, max_bytes=1024)
+except KafkaError:
+    pass
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    decompress(codec, bomb, max_bytes=16 * 1024 * 1024)
+except KafkaError as error:
+    print(error.code.name, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_bomb_of_a_gibibyte_does_not_make_the_process_grow(codec: Codec) -> None:
+    """The libraries behind the codecs keep to the bound too, with what Python does not count."""
+    command = [sys.executable, "-c", _GROWTH_OF_A_BOMB, str(int(codec))]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
+
+    assert said[0] == "MESSAGE_TOO_LARGE"
+    assert int(said[1]) < 64
+
+
+@pytest.mark.parametrize(
+    ("codec", "low", "high"), [(Codec.GZIP, 1, 9), (Codec.LZ4, 9, 12), (Codec.ZSTD, -5, 19)]
+)
+def test_a_higher_level_compresses_more(codec: Codec, low: int, high: int) -> None:
+    """compression.gzip.level, .lz4.level (9 is the fast compressor in Kafka too) and .zstd.level."""
+    text = b"".join(b"%d squared is %d, " % (i, i * i) for i in range(4000))
+    sizes = [len(compress(codec, text, level=level)) for level in (low, high)]
+
+    assert sizes[1] < sizes[0]
+    assert bytes(decompress(codec, compress(codec, text, level=low))) == text
+    assert bytes(decompress(codec, compress(codec, text, level=high))) == text
+
+
+@pytest.mark.parametrize(
+    ("codec", "level"), [(Codec.GZIP, -1), (Codec.LZ4, 9), (Codec.ZSTD, 3), (Codec.SNAPPY, None)]
+)
+def test_no_level_is_the_default_of_kafka(codec: Codec, level: int | None) -> None:
+    """As the settings compression.*.level have them."""
+    assert compress(codec, SAMPLE) == compress(codec, SAMPLE, level=level)
 
 
 @pytest.mark.parametrize("codec", CODECS)

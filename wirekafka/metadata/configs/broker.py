@@ -14,6 +14,7 @@ from wirekafka.metadata.configs.broker_log import LOG_CONFIGS
 from wirekafka.metadata.configs.broker_security import SECURITY_CONFIGS
 from wirekafka.metadata.configs.broker_server import SERVER_CONFIGS
 from wirekafka.metadata.configs.broker_share_groups import SHARE_GROUPS_CONFIGS
+from wirekafka.metadata.configs.broker_wirekafka import WIREKAFKA_CONFIGS
 from wirekafka.metadata.configs.definition import ConfigDefinition, ConfigType
 
 BROKER_CONFIGS: dict[str, ConfigDefinition] = {
@@ -23,6 +24,7 @@ BROKER_CONFIGS: dict[str, ConfigDefinition] = {
     **SHARE_GROUPS_CONFIGS,
     **SECURITY_CONFIGS,
     **CLUSTER_CONFIGS,
+    **WIREKAFKA_CONFIGS,
 }
 
 _LISTENER = re.compile(r"listener\.name\.[^.]+\.(?P<base>.+)")

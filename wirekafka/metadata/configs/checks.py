@@ -18,11 +18,15 @@ _BY_DURATION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A predicate over a typed value, and what it allows, to stand behind "must be"."""
+    """A predicate over a typed value, and what it allows, to stand behind "must be".
+
+    `distinct`: of a list, an entry that stands twice counts once.
+    """
 
     allowed: str
     # Any: what the setting's type makes of the text, so an int for at_least, a tuple for a list.
     holds: Callable[[Any], bool]
+    distinct: bool = False
 
 
 def at_least(minimum: int) -> Check:
@@ -54,7 +58,7 @@ def entries(*names: str, empty: bool = True) -> Check:
     def holds(value: tuple[str, ...]) -> bool:
         return (empty or bool(value)) and "" not in value and (not names or set(value) <= set(names))
 
-    return Check(f"a list{of_what} without blank entries{how_long}", holds)
+    return Check(f"a list{of_what} without blank entries{how_long}", holds, distinct=True)
 
 
 def each(pattern: str, words: str) -> Check:
@@ -63,6 +67,7 @@ def each(pattern: str, words: str) -> Check:
     return Check(f"a list of {words}", lambda value: all(compiled.fullmatch(entry) for entry in value))
 
 
+DURABILITY = one_of("os", "fsync")
 NOT_EMPTY = Check("a non-empty string", lambda value: value != "")
 GZIP_LEVEL = Check("from 1 to 9, or -1", lambda value: value == -1 or 1 <= value <= 9)
 THROTTLED_REPLICAS = Check(

@@ -22,6 +22,7 @@ _NOT_ABOVE = (
     ("group.streams.num.warmup.replicas", "group.streams.max.warmup.replicas"),
     ("group.streams.min.task.offset.interval.ms", "group.streams.task.offset.interval.ms"),
 )
+_MEBIBYTE = 1 << 20
 _GROUP_TYPES = ("consumer", "share", "streams")
 _GROUP_TIMES = ("heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms")
 
@@ -37,6 +38,7 @@ def check_consistency(values: Values) -> None:
         if _number(values, heartbeat) >= _number(values, session):
             raise _contradiction(values, heartbeat, "must be below", session)
     _check_connections(values)
+    _check_cleaner(values)
 
 
 def _group_bounds() -> Iterator[tuple[str, str]]:
@@ -76,6 +78,14 @@ def _check_connections(values: Values) -> None:
     delay, idle = "connection.failed.authentication.delay.ms", "connections.max.idle.ms"
     if 0 < _number(values, idle) <= _number(values, delay):
         raise _contradiction(values, delay, "must be below", idle)
+
+
+def _check_cleaner(values: Values) -> None:
+    buffer, threads = "log.cleaner.dedupe.buffer.size", "log.cleaner.threads"
+    if _number(values, buffer) // max(_number(values, threads), 1) <= _MEBIBYTE:
+        raise ConfigError(
+            buffer, f"{buffer} ({values[buffer]}) must be more than 1 MiB for each cleaner thread."
+        )
 
 
 def _number(values: Values, name: str) -> int:

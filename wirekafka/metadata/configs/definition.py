@@ -146,10 +146,13 @@ class ConfigDefinition:
                     raise self.refusal(text, "a number")
                 return float(text)
             case ConfigType.LIST:
-                # An entry that stands twice counts once, as in Kafka.
-                return tuple(dict.fromkeys(re.split(r"\s*,\s*", text))) if text else ()
+                return self._list(text) if text else ()
             case _:
                 return text
+
+    def _list(self, text: str) -> tuple[str, ...]:
+        entries = re.split(r"\s*,\s*", text)
+        return tuple(dict.fromkeys(entries) if self.check and self.check.distinct else entries)
 
     def _integer(self, text: str, bits: int) -> int:
         limit = 1 << (bits - 1)

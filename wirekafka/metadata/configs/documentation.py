@@ -37,6 +37,7 @@ _TOPIC = {
     "segment.index.bytes": "The largest an index file may grow; a full one begins a new segment.",
     "segment.jitter.ms": "The most by which segment.ms is shortened, so that not all segments end at once.",
     "segment.ms": "The age at which a new segment is begun even if the old one is not full.",
+    "wirekafka.durability": "What acks=all waits for: os for the page cache, fsync for the disk.",
 }
 
 _LOG = {
@@ -56,6 +57,7 @@ _LOG = {
     "log.flush.start.offset.checkpoint.interval.ms": "How often the log start offsets are written.",
     "log.index.interval.bytes": "The default of the topic's index.interval.bytes.",
     "log.index.size.max.bytes": "The default of the topic's segment.index.bytes.",
+    "log.initial.task.delay.ms": "How long after the start the first retention check and flush are done.",
     "log.message.timestamp.after.max.ms": "The default of the topic's message.timestamp.after.max.ms.",
     "log.message.timestamp.before.max.ms": "The default of the topic's message.timestamp.before.max.ms.",
     "log.message.timestamp.type": "The default of the topic's message.timestamp.type.",
@@ -96,6 +98,7 @@ _BROKER = {
     "socket.receive.buffer.bytes": "The receive buffer of a socket; -1 leaves it to the system.",
     "socket.request.max.bytes": "The largest request that is read.",
     "socket.send.buffer.bytes": "The send buffer of a socket; -1 leaves it to the system.",
+    "wirekafka.open.files.max": "The most data files kept open; 0 for a share of the process's limit.",
 }
 
 _GROUPS = {
@@ -123,48 +126,6 @@ DOCUMENTATION = {**_TOPIC, **_LOG, **_BROKER, **_GROUPS}
 
 NOT_YET = frozenset(
     {
-        # Retention, and the deletion of files.
-        "retention.bytes",
-        "retention.ms",
-        "file.delete.delay.ms",
-        "log.retention.bytes",
-        "log.retention.check.interval.ms",
-        "log.retention.hours",
-        "log.retention.minutes",
-        "log.retention.ms",
-        "log.segment.delete.delay.ms",
-        # Compaction.
-        "cleanup.policy",
-        "delete.retention.ms",
-        "max.compaction.lag.ms",
-        "min.cleanable.dirty.ratio",
-        "min.compaction.lag.ms",
-        "log.cleaner.backoff.ms",
-        "log.cleaner.delete.retention.ms",
-        "log.cleaner.enable",
-        "log.cleaner.max.compaction.lag.ms",
-        "log.cleaner.min.cleanable.ratio",
-        "log.cleaner.min.compaction.lag.ms",
-        "log.cleanup.policy",
-        # Recompression.
-        "compression.gzip.level",
-        "compression.lz4.level",
-        "compression.type",
-        "compression.zstd.level",
-        "max.decompressed.message.bytes",
-        # When data are forced to disk, and how files are made.
-        "flush.messages",
-        "flush.ms",
-        "preallocate",
-        "log.flush.interval.messages",
-        "log.flush.interval.ms",
-        "log.flush.offset.checkpoint.interval.ms",
-        "log.flush.scheduler.interval.ms",
-        "log.flush.start.offset.checkpoint.interval.ms",
-        "log.preallocate",
-        "producer.id.expiration.check.interval.ms",
-        # Replicas.
-        "min.insync.replicas",
         # Connections.
         "connections.max.idle.ms",
         "listener.security.protocol.map",

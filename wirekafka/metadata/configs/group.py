@@ -6,7 +6,7 @@ Read by the metadata machine when it describes groups and subscriptions.
 Source: Kafka's GroupConfig (KIP-848, KIP-932, KIP-1071) and ClientMetricsConfigs (KIP-714).
 """
 
-from wirekafka.metadata.configs.checks import SHARE_OFFSET_RESET, at_least, between, entries, one_of
+from wirekafka.metadata.configs.checks import SHARE_OFFSET_RESET, at_least, entries, one_of
 from wirekafka.metadata.configs.definition import BOOLEAN, INT, LIST, LONG, LOW, STRING, table
 from wirekafka.metadata.configs.definition import ConfigDefinition as Config
 
@@ -41,7 +41,7 @@ GROUP_CONFIGS = table(
 )
 
 CLIENT_METRICS_CONFIGS = table(
-    Config("interval.ms", INT, 300_000, between(100, 3_600_000)),
+    Config("interval.ms", INT, 300_000),
     Config("match", LIST, (), entries()),
     Config("metrics", LIST, (), entries()),
 )

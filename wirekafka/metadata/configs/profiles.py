@@ -9,6 +9,10 @@ PROFILES: dict[str, dict[str, str]] = {
         # log.dir and not log.dirs, so that a file which names either of them has its way.
         "log.dir": "./data",
         "group.initial.rebalance.delay.ms": "0",
+        # So that retention.ms=1000 is seen to work.
+        "log.cleaner.backoff.ms": "1000",
+        "log.initial.task.delay.ms": "1000",
+        "log.retention.check.interval.ms": "1000",
         "offsets.topic.replication.factor": "1",
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",

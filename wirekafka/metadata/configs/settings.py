@@ -1,6 +1,7 @@
 """The settings of a broker: Kafka's defaults, a profile, a file and the command line, one over the other.
 
-Made by the command line and by tests with `Settings.load`; read everywhere.
+Made by the command line and by tests with `Settings.load`; read everywhere. What is changed at run time
+lies over all of these: `broker_settings` of the metadata room makes that with `changed`.
 
 Source: Kafka's server.properties and KafkaConfig. Kafka only warns of a name it does not know; here
 it is refused, because a misspelt setting is worth an error at start.
@@ -12,7 +13,7 @@ from enum import Enum
 
 from wirekafka.metadata.configs.broker import BROKER_CONFIGS, broker_definition
 from wirekafka.metadata.configs.consistency import check_consistency
-from wirekafka.metadata.configs.definition import ConfigDefinition, ConfigError, ConfigValue
+from wirekafka.metadata.configs.definition import ConfigDefinition, ConfigError, ConfigType, ConfigValue
 from wirekafka.metadata.configs.profiles import PROFILES
 from wirekafka.metadata.configs.properties import parse_properties
 
@@ -24,6 +25,13 @@ class Source(Enum):
     PROFILE = "profile"
     FILE = "file"
     COMMAND_LINE = "command line"
+    ALL_BROKERS = "changed at run time, for all brokers"
+    THIS_BROKER = "changed at run time, for this broker"
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether the value was given while the broker ran."""
+        return self in (Source.ALL_BROKERS, Source.THIS_BROKER)
 
 
 class Settings(Mapping[str, ConfigValue]):
@@ -33,7 +41,7 @@ class Settings(Mapping[str, ConfigValue]):
     have one. An unknown name is a KeyError.
     """
 
-    __slots__ = ("_definitions", "_sources", "_values")
+    __slots__ = ("_definitions", "_given", "_values")
 
     def __init__(self, given: Mapping[str, tuple[str, Source]]) -> None:
         """Take the texts that differ from Kafka's defaults; `load` is the way to get them.
@@ -41,10 +49,11 @@ class Settings(Mapping[str, ConfigValue]):
         Raises ConfigError for an unknown name, an ill-typed value or two that contradict each other.
         """
         given = _with_node_id(given)
-        self._definitions = dict(BROKER_CONFIGS) | {name: _known(name) for name in given}
+        known = {name: _known(name, source) for name, (_, source) in given.items()}
+        self._definitions = dict(BROKER_CONFIGS) | known
         self._values = {name: definition.default for name, definition in self._definitions.items()}
         self._values |= {name: self._definitions[name].parse(text) for name, (text, _) in given.items()}
-        self._sources = {name: source for name, (_, source) in given.items()}
+        self._given = given
         check_consistency(self._values)
 
     @classmethod
@@ -70,6 +79,16 @@ class Settings(Mapping[str, ConfigValue]):
             given |= {name: (text, source) for name, text in pairs.items()}
         return cls(given)
 
+    def changed(self, all_brokers: Mapping[str, str], this_broker: Mapping[str, str]) -> "Settings":
+        """Lay what was given at run time over these, the settings of this broker above those of all.
+
+        A name that nobody knows is kept, as in Kafka. Raises ConfigError as the constructor does.
+        """
+        given = dict(self._given)
+        for source, pairs in ((Source.ALL_BROKERS, all_brokers), (Source.THIS_BROKER, this_broker)):
+            given |= {name: (text, source) for name, text in pairs.items()}
+        return Settings(given)
+
     def __getitem__(self, name: str) -> ConfigValue:
         return self._values[name]
 
@@ -80,7 +99,7 @@ class Settings(Mapping[str, ConfigValue]):
         return len(self._values)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={self.text(name)!r}" for name in self._sources)
+        shown = ", ".join(f"{name}={self.text(name)!r}" for name in self._given)
         return f"Settings({shown})"
 
     def definition(self, name: str) -> ConfigDefinition:
@@ -89,7 +108,7 @@ class Settings(Mapping[str, ConfigValue]):
 
     def source(self, name: str) -> Source:
         """Who gave a setting its value."""
-        return self._sources.get(name, Source.DEFAULT)
+        return self._given[name][1] if name in self._given else Source.DEFAULT
 
     def text(self, name: str) -> str | None:
         """The value as Kafka writes it; None for a setting without one and for a secret."""
@@ -137,8 +156,10 @@ class Settings(Mapping[str, ConfigValue]):
         return self.get_list("log.dir" if self["log.dirs"] is None else "log.dirs")
 
 
-def _known(name: str) -> ConfigDefinition:
+def _known(name: str, source: Source) -> ConfigDefinition:
     definition = broker_definition(name)
+    if definition is None and source.is_dynamic:
+        return ConfigDefinition(name, ConfigType.UNKNOWN, None)
     if definition is None:
         near = difflib.get_close_matches(name, BROKER_CONFIGS, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]}?" if near else ""

@@ -6,6 +6,7 @@ Source: Kafka's LogConfig, TopicConfig and ServerTopicConfigSynonyms.
 """
 
 from wirekafka.metadata.configs.checks import (
+    DURABILITY,
     GZIP_LEVEL,
     THROTTLED_REPLICAS,
     at_least,
@@ -62,6 +63,8 @@ TOPIC_CONFIGS = table(
     Config("segment.jitter.ms", LONG, 0, at_least(0)),
     Config("segment.ms", LONG, 604_800_000, at_least(1)),
     Config("unclean.leader.election.enable", BOOLEAN, False),
+    # Not Kafka's: told of only where somebody has set it, so that the list stays Kafka's.
+    Config("wirekafka.durability", STRING, "os", DURABILITY, internal=True),
 )
 
 HOUR_MS = 3_600_000
@@ -103,6 +106,7 @@ TOPIC_SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "segment.jitter.ms": (("log.roll.jitter.ms", 1), ("log.roll.jitter.hours", HOUR_MS)),
     "segment.ms": (("log.roll.ms", 1), ("log.roll.hours", HOUR_MS)),
     "unclean.leader.election.enable": (("unclean.leader.election.enable", 1),),
+    "wirekafka.durability": (("wirekafka.durability", 1),),
 }
 """For each topic setting the broker settings that stand in for it, first come first, and the factor
 that makes the topic's unit of the broker's."""

@@ -6,9 +6,11 @@ Source: the Kafka protocol guide, section "The Messages".
 from typing import Any
 
 from wirekafka.protocol.api import Api
+from wirekafka.protocol.apis.alter_configs import ALTER_CONFIGS
 from wirekafka.protocol.apis.api_versions import API_VERSIONS
 from wirekafka.protocol.apis.create_partitions import CREATE_PARTITIONS
 from wirekafka.protocol.apis.create_topics import CREATE_TOPICS
+from wirekafka.protocol.apis.delete_records import DELETE_RECORDS
 from wirekafka.protocol.apis.delete_topics import DELETE_TOPICS
 from wirekafka.protocol.apis.describe_cluster import DESCRIBE_CLUSTER
 from wirekafka.protocol.apis.describe_configs import DESCRIBE_CONFIGS
@@ -16,6 +18,7 @@ from wirekafka.protocol.apis.describe_groups import DESCRIBE_GROUPS
 from wirekafka.protocol.apis.fetch import FETCH
 from wirekafka.protocol.apis.find_coordinator import FIND_COORDINATOR
 from wirekafka.protocol.apis.heartbeat import HEARTBEAT
+from wirekafka.protocol.apis.incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
 from wirekafka.protocol.apis.init_producer_id import INIT_PRODUCER_ID
 from wirekafka.protocol.apis.join_group import JOIN_GROUP
 from wirekafka.protocol.apis.leave_group import LEAVE_GROUP
@@ -48,10 +51,13 @@ APIS: dict[int, Api[Any, Any]] = {
         API_VERSIONS,
         CREATE_TOPICS,
         DELETE_TOPICS,
+        DELETE_RECORDS,
         INIT_PRODUCER_ID,
         OFFSET_FOR_LEADER_EPOCH,
         DESCRIBE_CONFIGS,
+        ALTER_CONFIGS,
         CREATE_PARTITIONS,
+        INCREMENTAL_ALTER_CONFIGS,
         DESCRIBE_CLUSTER,
     )
 }

@@ -6,11 +6,13 @@ from wirekafka.protocol.records.batch import (
     RecordBatch,
     batches_in,
     decode_records,
+    unpack_records,
 )
 from wirekafka.protocol.records.build import build_batch
 from wirekafka.protocol.records.compression import Codec
 from wirekafka.protocol.records.control import ControlRecordType, EndTxnMarker, build_marker_batch, marker_of
 from wirekafka.protocol.records.record import Record
+from wirekafka.protocol.records.walk import RecordHead, walk_records
 
 __all__ = [
     "BATCH_HEADER",
@@ -20,9 +22,12 @@ __all__ = [
     "EndTxnMarker",
     "Record",
     "RecordBatch",
+    "RecordHead",
     "batches_in",
     "build_batch",
     "build_marker_batch",
     "decode_records",
     "marker_of",
+    "unpack_records",
+    "walk_records",
 ]

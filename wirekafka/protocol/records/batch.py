@@ -15,7 +15,7 @@ from crc32c import crc32c
 
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records.compression import DEFAULT_MAX_BYTES, decompress
-from wirekafka.protocol.records.record import Record, decode_record
+from wirekafka.protocol.records.record import LEAST_RECORD_BYTES, Record, decode_record
 from wirekafka.protocol.records.varint import Buffer
 
 MAGIC_V2 = 2
@@ -213,18 +213,28 @@ def batches_in(buffer: Buffer, position: int = 0) -> BatchWalk:
     return BatchWalk(buffer, position)
 
 
-def decode_records(batch: RecordBatch, *, max_bytes: int = DEFAULT_MAX_BYTES) -> list[Record]:
-    """Decode the records of a batch, unpacking at most `max_bytes`.
+def unpack_records(batch: RecordBatch, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Buffer:
+    """Give the records of a batch in their bytes, unpacking at most `max_bytes`.
 
-    Raises CORRUPT_MESSAGE when the payload is not the records that the header announces.
+    Raises CORRUPT_MESSAGE when they cannot be as many as the header announces, and what `decompress` does.
     """
     start, end = batch.position + HEADER_BYTES, batch.position + batch.size_in_bytes
     payload = decompress(batch.codec, memoryview(batch.buffer)[start:end], max_bytes=max_bytes)
-    if not 0 <= batch.record_count <= len(payload):
+    if not 0 <= batch.record_count * LEAST_RECORD_BYTES <= len(payload):
         raise KafkaError(
             ErrorCode.CORRUPT_MESSAGE,
             f"A batch of {len(payload)} bytes announces {batch.record_count} records.",
         )
+    return payload
+
+
+def decode_records(batch: RecordBatch, *, max_bytes: int = DEFAULT_MAX_BYTES) -> list[Record]:
+    """Decode the records of a batch, unpacking at most `max_bytes`.
+
+    Raises CORRUPT_MESSAGE when the payload is not the records that the header announces, and what
+    `decompress` does.
+    """
+    payload = unpack_records(batch, max_bytes=max_bytes)
     base_offset, base_timestamp = batch.base_offset, batch.base_timestamp
     records: list[Record] = []
     position = 0

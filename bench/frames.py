@@ -1,0 +1,152 @@
+"""Requests as bytes, and answers read by hand: what every bench sends over plain sockets.
+
+Requests are built once, outside what is timed, by the package's own codec; every kind of request is
+checked once for being answered with what was asked for.
+"""
+
+import os
+import socket
+import struct
+import time
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from wirekafka.protocol.apis.create_topics import (
+    CREATE_TOPICS,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from wirekafka.protocol.apis.fetch import FETCH, FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from wirekafka.protocol.apis.list_offsets import (
+    LIST_OFFSETS,
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from wirekafka.protocol.apis.metadata import METADATA, MetadataRequest
+from wirekafka.protocol.apis.produce import (
+    PRODUCE,
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from wirekafka.protocol.codec import codec_for
+from wirekafka.protocol.headers import RequestHeader
+from wirekafka.protocol.message import Message
+from wirekafka.protocol.records import Record, build_batch
+
+TOPIC = "bench"
+RECORD_BYTES = 1024
+PRODUCE_VERSION, FETCH_VERSION, CREATE_VERSION, LIST_VERSION, METADATA_VERSION = 9, 12, 7, 7, 12
+_FLEXIBLE_HEADER = 2
+_LARGEST_ANSWER = 64 * 1024
+
+M = TypeVar("M", bound=Message)
+
+
+def frame(key: int, version: int, message: Message) -> bytes:
+    """A request of a flexible version, with its length prefix."""
+    header = RequestHeader(
+        request_api_key=key, request_api_version=version, correlation_id=1, client_id="bench"
+    )
+    body = codec_for(RequestHeader, _FLEXIBLE_HEADER).build(header)
+    body += codec_for(type(message), version).build(message)
+    return struct.pack(">i", len(body)) + body
+
+
+def batch_of(batch_bytes: int) -> bytearray:
+    """A batch of records of RECORD_BYTES, uncompressed, about `batch_bytes` in all."""
+    record = Record(value=os.urandom(RECORD_BYTES))
+    count = max(1, batch_bytes // (RECORD_BYTES + 11))
+    return bytearray(build_batch([record] * count, timestamp_ms=int(time.time() * 1000)))
+
+
+def produce_frame(
+    batch_bytes: int, topic: str = TOPIC, *, partitions: Sequence[int] = (0,), acks: int = 1
+) -> bytes:
+    """A produce request of one batch for each partition."""
+    batch = memoryview(batch_of(batch_bytes))
+    data = [PartitionProduceData(index=index, records=batch) for index in partitions]
+    topics = [TopicProduceData(name=topic, partition_data=data)]
+    return frame(
+        PRODUCE.key, PRODUCE_VERSION, ProduceRequest(acks=acks, timeout_ms=30_000, topic_data=topics)
+    )
+
+
+def fetch_frame(offset: int, max_bytes: int, topic: str = TOPIC) -> bytes:
+    wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=max_bytes)
+    topics = [FetchTopic(topic=topic, partitions=[wanted])]
+    request = FetchRequest(max_wait_ms=500, min_bytes=1, max_bytes=max_bytes, topics=topics)
+    return frame(FETCH.key, FETCH_VERSION, request)
+
+
+def list_offsets_frame(timestamp_ms: int, topic: str = TOPIC) -> bytes:
+    partitions = [ListOffsetsPartition(partition_index=0, timestamp=timestamp_ms)]
+    topics = [ListOffsetsTopic(name=topic, partitions=partitions)]
+    return frame(LIST_OFFSETS.key, LIST_VERSION, ListOffsetsRequest(replica_id=-1, topics=topics))
+
+
+def metadata_frame() -> bytes:
+    """Ask for every topic."""
+    return frame(METADATA.key, METADATA_VERSION, MetadataRequest(topics=None))
+
+
+def receive_exactly(sock: socket.socket, space: memoryview) -> None:
+    while len(space):
+        count = sock.recv_into(space)
+        if count == 0:
+            raise ConnectionError("the server hung up")
+        space = space[count:]
+
+
+def receive_frame(sock: socket.socket, space: bytearray) -> memoryview:
+    """The next answer, in `space`; in a larger one if it does not fit."""
+    view = memoryview(space)
+    receive_exactly(sock, view[:4])
+    (length,) = struct.unpack_from(">i", space)
+    if length > len(space):
+        view = memoryview(bytearray(length))
+    receive_exactly(sock, view[:length])
+    return view[:length]
+
+
+def ask(sock: socket.socket, request: bytes, response: type[M], version: int) -> M:
+    """Send one request of a flexible version and parse its answer."""
+    sock.sendall(request)
+    answer = receive_frame(sock, bytearray(_LARGEST_ANSWER))
+    return codec_for(response, version).parse(bytes(answer[5:]))
+
+
+def create_topic(
+    sock: socket.socket, name: str = TOPIC, *, partitions: int = 1, configs: Mapping[str, str] | None = None
+) -> None:
+    topic = CreatableTopic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=1,
+        assignments=[],
+        configs=[CreatableTopicConfig(name=key, value=value) for key, value in (configs or {}).items()],
+    )
+    request = frame(
+        CREATE_TOPICS.key, CREATE_VERSION, CreateTopicsRequest(topics=[topic], timeout_ms=120_000)
+    )
+    response = ask(sock, request, CREATE_TOPICS.response, CREATE_VERSION)
+    assert response.topics[0].error_code == 0, response
+
+
+def check_produced(sock: socket.socket, request: bytes) -> None:
+    """The broker really takes these requests: one is answered with no error."""
+    response = ask(sock, request, ProduceResponse, PRODUCE_VERSION)
+    for partition in response.responses[0].partition_responses:
+        assert partition.error_code == 0, response
+
+
+def check_fetched(sock: socket.socket, request: bytes, least_bytes: int) -> None:
+    """The broker really gives records."""
+    response = ask(sock, request, FetchResponse, FETCH_VERSION)
+    data = response.responses[0].partitions[0]
+    assert data.error_code == 0, data.error_code
+    assert data.records is not None
+    assert len(data.records) >= least_bytes, len(data.records)

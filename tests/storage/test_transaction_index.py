@@ -1,0 +1,103 @@
+"""Tests of storage.transaction_index."""
+
+from pathlib import Path
+
+import pytest
+
+from wirekafka.storage.files import FILES
+from wirekafka.storage.scan import Damaged
+from wirekafka.storage.transaction_index import AbortedTransaction, TransactionIndex, encode_aborted
+
+FIRST = AbortedTransaction(7, 3, 9, 5)
+SECOND = AbortedTransaction(8, 5, 12, 13)
+# Kafka's AbortedTxn, version 0: int16 version, then producer id, first, last and last stable offset.
+FIRST_BYTES = "0000" "0000000000000007" "0000000000000003" "0000000000000009" "0000000000000005"
+SECOND_BYTES = "0000" "0000000000000008" "0000000000000005" "000000000000000c" "000000000000000d"
+
+
+def index_at(folder: Path, *, is_new: bool = False) -> TransactionIndex:
+    return TransactionIndex(FILES, str(folder / "0"), is_new=is_new)
+
+
+def test_entries_have_kafkas_bytes(tmp_path: Path) -> None:
+    """Written piece by piece, read again, and gone on with."""
+    index = index_at(tmp_path, is_new=True)
+    index.add(FIRST)
+    index.write()
+    assert (tmp_path / "0.txnindex").read_bytes().hex() == FIRST_BYTES
+
+    again = index_at(tmp_path)
+    again.add(SECOND)
+    again.write()
+
+    assert (tmp_path / "0.txnindex").read_bytes().hex() == FIRST_BYTES + SECOND_BYTES
+    assert index_at(tmp_path).all() == [FIRST, SECOND]
+    assert encode_aborted([FIRST, SECOND]).hex() == FIRST_BYTES + SECOND_BYTES
+
+
+def test_the_file_is_there_once_there_is_an_entry(tmp_path: Path) -> None:
+    """As Kafka has it; an index that is made anew and empty has none either."""
+    index = index_at(tmp_path, is_new=True)
+    index.write()
+    assert list(tmp_path.iterdir()) == []
+    index.add(FIRST)
+    index.write()
+
+    index.reset()
+    index.write()
+
+    assert (list(tmp_path.iterdir()), index.all()) == ([], [])
+
+
+def test_an_index_that_nobody_asked_for_is_neither_read_nor_written(tmp_path: Path) -> None:
+    """A start has thousands of segments."""
+    (tmp_path / "0.txnindex").write_bytes(b"not read")
+
+    index_at(tmp_path).write()
+
+    assert (tmp_path / "0.txnindex").read_bytes() == b"not read"
+
+
+def test_those_of_a_range_are_found(tmp_path: Path) -> None:
+    """From the first record to the marker; the last stable offset says that no later one can begin earlier."""
+    index = index_at(tmp_path, is_new=True)
+    for aborted in (FIRST, SECOND):
+        index.add(aborted)
+
+    def collect(start: int, end: int) -> tuple[list[AbortedTransaction], bool]:
+        found: list[AbortedTransaction] = []
+        return found, index.collect(start, end, found)
+
+    found = {}
+    for start, end in ((0, 3), (0, 4), (0, 5), (0, 6), (9, 13), (10, 14), (13, 14)):
+        aborted, done = collect(start, end)
+        found[start, end] = ([entry.producer_id for entry in aborted], done)
+    assert found == {
+        (0, 3): ([], True),
+        (0, 4): ([7], True),
+        (0, 5): ([7], True),
+        (0, 6): ([7, 8], True),
+        (9, 13): ([7, 8], True),
+        (10, 14): ([8], False),
+        (13, 14): ([], False),
+    }
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        FIRST_BYTES + "00",
+        "0001" + FIRST_BYTES[4:],
+        SECOND_BYTES + FIRST_BYTES,
+        encode_aborted([AbortedTransaction(7, 9, 9, 5)]).hex(),
+        encode_aborted([AbortedTransaction(7, -1, 9, 5)]).hex(),
+        encode_aborted([AbortedTransaction(7, 3, 9, 11)]).hex(),
+        encode_aborted([AbortedTransaction(7, 3, 9, -1)]).hex(),
+    ],
+)
+def test_a_damaged_file_is_told(tmp_path: Path, damage: str) -> None:
+    """It would have a consumer see aborted records, or none at all."""
+    (tmp_path / "0.txnindex").write_bytes(bytes.fromhex(damage))
+
+    with pytest.raises(Damaged, match=r"0\.txnindex is damaged"):
+        index_at(tmp_path).all()

@@ -1,0 +1,257 @@
+"""What is going on when a call fails or the process dies: a table of operations to be struck.
+
+`strike` runs one case: an operation, a fault, the number of the call that meets it. Used by `test_faults`.
+A new operation of storage is a line in SCENARIOS.
+"""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.torture.faulty_files import CountedFiles, Fault, Killed
+from tests.torture.store import RECORDS_A_BATCH, NotAsAcknowledged, Store
+from wirekafka.ids import TopicPartition
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.storage import LogConfig
+
+ONE, OTHER, NEW = TopicPartition("one", 0), TopicPartition("other", 3), TopicPartition("new", 1)
+SMALL = LogConfig(segment_bytes=700, index_interval_bytes=150)
+"""A segment takes three batches, or so."""
+_KILLS = (Fault.KILL, Fault.TORN_KILL)
+_NO_SPACE = (Fault.ENOSPC, Fault.SHORT)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """An operation, and the state that it begins in."""
+
+    act: Callable[[Store, CountedFiles], None]
+    """What is struck; it is given an open folder, unless `stopped`."""
+    prepare: Callable[[Store], None]
+    """Makes the state, in an open folder, with nothing failing."""
+    config: LogConfig = SMALL
+    stopped: str = ""
+    """How the folder was left before `act` opens it: "" it is open, or "killed", "torn", "closed"."""
+
+
+def fill(store: Store) -> None:
+    """Two logs of some segments, a part of them flushed and checkpointed."""
+    for number in range(14):
+        store.append(ONE)
+        store.append(OTHER)
+        if number == 8:
+            _flush(store)
+            _checkpoint(store)
+
+
+def _flush(store: Store) -> None:
+    for log in store.logs.values():
+        log.flush()
+
+
+def _checkpoint(store: Store) -> None:
+    assert store.directory is not None
+    store.directory.checkpoint()
+
+
+def _append_and_roll(store: Store, files: CountedFiles) -> None:
+    for _ in range(4):
+        store.append(ONE)
+
+
+def _flush_all(store: Store, files: CountedFiles) -> None:
+    _flush(store)
+
+
+def _flush_and_checkpoint(store: Store, files: CountedFiles) -> None:
+    _flush(store)
+    _checkpoint(store)
+
+
+def _delete_records(store: Store, files: CountedFiles) -> None:
+    account = store.accounts[ONE]
+    account.start = account.batches[9][0]
+    store.logs[ONE].delete_records_before(account.start)
+    _checkpoint(store)
+
+
+def _delete_all_records(store: Store, files: CountedFiles) -> None:
+    account = store.accounts[ONE]
+    account.start = account.end
+    store.logs[ONE].delete_records_before(account.end)
+    _checkpoint(store)
+
+
+def _create(store: Store, files: CountedFiles) -> None:
+    store.open_log(NEW)
+    store.append(NEW)
+
+
+def _delete(store: Store, files: CountedFiles) -> None:
+    assert store.directory is not None
+    store.accounts[OTHER].deleted = True
+    store.directory.delete_log(store.logs.pop(OTHER))
+    _checkpoint(store)
+
+
+def _close(store: Store, files: CountedFiles) -> None:
+    store.close()
+
+
+def _open(store: Store, files: CountedFiles) -> None:
+    store.open(files)
+
+
+def _recreate(store: Store, files: CountedFiles) -> None:
+    _delete(store, files)
+    store.accounts.pop(OTHER)
+    store.open_log(OTHER)
+    store.append(OTHER)
+
+
+SCENARIOS: dict[str, Scenario] = {
+    "append-and-roll": Scenario(_append_and_roll, fill),
+    "flush": Scenario(_flush_all, fill),
+    "flush-and-checkpoint": Scenario(_flush_and_checkpoint, fill),
+    "delete-records": Scenario(_delete_records, fill),
+    "delete-all-records": Scenario(_delete_all_records, fill),
+    "create-topic": Scenario(_create, fill),
+    "delete-topic": Scenario(_delete, fill),
+    "recreate-topic": Scenario(_recreate, fill),
+    "close": Scenario(_close, fill),
+    "open-first": Scenario(_open, lambda store: None, stopped="closed"),
+    "open-after-close": Scenario(_open, fill, stopped="closed"),
+    "open-after-kill": Scenario(_open, fill, stopped="killed"),
+    "open-after-torn-write": Scenario(_open, fill, stopped="torn"),
+}
+
+
+class Wrong(AssertionError):
+    """A case did not end as it has to; the text names the call."""
+
+
+def strike(path: Path, name: str, fault: Fault, at: int, *, closes: bool) -> bool:
+    """Run one case; whether there was such a call. Raises Wrong.
+
+    With `closes` the folder is closed cleanly after an error, else dropped, as by a kill.
+    """
+    shutil.rmtree(path, ignore_errors=True)
+    files = CountedFiles()
+    store = _prepared(path, SCENARIOS[name], files)
+    files.fault, files.at = fault, len(files.calls) + at
+    try:
+        try:
+            refusal = _act(store, SCENARIOS[name], files)
+            call = files.calls[files.at - 1] if files.struck else "none"
+            if files.struck and fault not in _KILLS and name != "close":
+                _check_goes_on(store, call, refusal, fault)
+                if closes and store.directory is not None:
+                    _close_if_possible(store)
+            if not files.struck and refusal is not None:
+                raise Wrong(f"without a fault: {refusal}")
+        finally:
+            store.drop()
+            files.let_go()
+        _check_reopens(store)
+    except (KafkaError, NotAsAcknowledged, OSError) as error:
+        call = files.calls[files.at - 1] if files.struck else "none"
+        where = f"{name}, {fault.name} at call {at} ({call.replace(str(path), '')})"
+        raise Wrong(f"{where}: {type(error).__name__}: {error}") from error
+    return files.struck
+
+
+def calls_of(path: Path, name: str) -> list[str]:
+    """The calls that an operation makes when nothing fails."""
+    shutil.rmtree(path, ignore_errors=True)
+    files = CountedFiles()
+    store = _prepared(path, SCENARIOS[name], files)
+    before = len(files.calls)
+    SCENARIOS[name].act(store, files)
+    store.drop()
+    files.let_go()
+    return files.calls[before:]
+
+
+def _prepared(path: Path, scenario: Scenario, files: CountedFiles) -> Store:
+    store = Store(path, scenario.config)
+    store.open(files)
+    store.open_log(ONE)
+    store.open_log(OTHER)
+    scenario.prepare(store)
+    if scenario.stopped == "closed":
+        store.close()
+    if scenario.stopped:
+        store.drop()
+        files.let_go()
+    if scenario.stopped == "torn":
+        newest = max((path / str(ONE)).glob("*.log"))
+        newest.write_bytes(newest.read_bytes() + bytes(100))
+    return store
+
+
+def _act(store: Store, scenario: Scenario, files: CountedFiles) -> Exception | None:
+    """Do it; what it was refused with. A refusal is KAFKA_STORAGE_ERROR, or the folder does not open."""
+    try:
+        scenario.act(store, files)
+    except Killed:
+        return None
+    except KafkaError as error:
+        if error.code is not ErrorCode.KAFKA_STORAGE_ERROR:
+            raise
+        return error
+    except OSError as error:
+        if scenario.stopped and store.directory is None:
+            return error
+        raise
+    return None
+
+
+def _check_goes_on(store: Store, call: str, refusal: Exception | None, fault: Fault) -> None:
+    """Reads go on after an error, and when only space was short, so do appends."""
+    if store.directory is None:
+        return
+    store.check()
+    syncs = call.split()[0] in ("fdatasync", "sync_filesystem", "sync_folder", "ftruncate")
+    for topic_partition, log in store.logs.items():
+        try:
+            store.append(topic_partition)
+        except KafkaError as error:
+            if error.code is not ErrorCode.KAFKA_STORAGE_ERROR or (fault in _NO_SPACE and not syncs):
+                raise
+        if not log.closed:
+            store.check()
+
+
+def _close_if_possible(store: Store) -> None:
+    try:
+        store.close()
+    except KafkaError as error:
+        if error.code is not ErrorCode.KAFKA_STORAGE_ERROR:
+            raise
+
+
+def _check_reopens(store: Store) -> None:
+    """The next start works, has everything, leaves nothing behind, and takes records."""
+    files = CountedFiles()
+    try:
+        store.open(files)
+        store.check()
+        if left := store.left_over():
+            raise NotAsAcknowledged(f"{left} are left over after a start")
+        for topic_partition in store.logs:
+            _take_one_that_was_begun(store, topic_partition)
+            store.append(topic_partition)
+        store.check()
+    finally:
+        store.drop()
+        files.let_go()
+
+
+def _take_one_that_was_begun(store: Store, topic_partition: TopicPartition) -> None:
+    """What the process died in the middle of may be there: from now on it has to stay."""
+    account, log = store.accounts[topic_partition], store.logs[topic_partition]
+    if account.begun and log.log_end_offset > account.end:
+        account.adopt()
+        store.sequences[topic_partition] = store.sequences.get(topic_partition, 0) + RECORDS_A_BATCH
+    account.begun = b""

@@ -1,0 +1,164 @@
+"""`Flusher`: makes appends last, many by one call of the disk.
+
+One a data folder, run by `broker`. Asked by `partition` and `housekeeping`; calls the storage room in a
+thread. When nothing runs, what is asked for is flushed at once; what is asked for meanwhile shares the
+flush after it. So there is no window to tune: the slower the disk, the more share a call.
+
+Source: ours, as databases commit in groups. Kafka's UnifiedLog.append flushes in the request's own thread
+(flush.messages), its LogManager in one of its own (flush.ms).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import trio
+
+from wirekafka.broker.complaints import Complaints
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.storage import Health, PartitionLog
+
+NEVER = (1 << 63) - 1
+"""The value of flush.messages and flush.ms for none of it."""
+_AGAIN_AFTER_SECONDS = 1.0
+
+Ring = Callable[[], None]
+
+
+@dataclass(slots=True)
+class Flush:
+    """One flush of some logs, asked for, under way or over."""
+
+    asked: dict[PartitionLog, Ring | None] = field(default_factory=dict)
+    """Each log, and who is rung when the flush is over."""
+    ended: trio.Event = field(default_factory=trio.Event)
+    failure: KafkaError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitedFlush:
+    """An append that may not be acknowledged yet: records below `end_offset`, which `flush` makes last."""
+
+    log: PartitionLog
+    end_offset: int
+    flush: Flush
+
+    async def wait(self) -> None:
+        """Return when the records last. Raises what `check` does, when the flush is over."""
+        await self.flush.ended.wait()
+        self.check()
+
+    def check(self) -> None:
+        """Raise why the records may not last, once the flush is over.
+
+        UNKNOWN_TOPIC_OR_PARTITION when the topic was deleted meanwhile, else KAFKA_STORAGE_ERROR.
+        """
+        if self.log.recovery_point >= self.end_offset:
+            return
+        if self.log.closed:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{self.log.topic_partition} has been deleted."
+            )
+        why = self.flush.failure.message if self.flush.failure else "it could not be flushed."
+        raise KafkaError(
+            ErrorCode.KAFKA_STORAGE_ERROR,
+            f"What was written to {self.log.topic_partition} may not last: {why}",
+        )
+
+
+async def wait_for_flush(awaited: Sequence[AwaitedFlush], timeout_ms: int) -> list[KafkaError | None]:
+    """Wait until each append lasts; give what stands in the way of each, None for nothing.
+
+    REQUEST_TIMED_OUT for those of which nothing is known yet when the time is up.
+    """
+    with trio.move_on_after(max(0, timeout_ms) / 1000):
+        for each in awaited:
+            await each.flush.ended.wait()
+    return [_what_is_wrong(each, timeout_ms) for each in awaited]
+
+
+def _what_is_wrong(awaited: AwaitedFlush, timeout_ms: int) -> KafkaError | None:
+    if not awaited.flush.ended.is_set():
+        return KafkaError(
+            ErrorCode.REQUEST_TIMED_OUT,
+            f"What was written to {awaited.log.topic_partition} was not flushed within {timeout_ms} ms.",
+        )
+    try:
+        awaited.check()
+    except KafkaError as error:
+        return error
+    return None
+
+
+class Flusher:
+    """The one flusher of a data folder. `flush` makes logs last, in a thread; it raises KafkaError."""
+
+    def __init__(self, flush: Callable[[Sequence[PartitionLog]], None], health: Health) -> None:
+        self._flush_logs = flush
+        self._health = health
+        self._next = Flush()
+        self._due: dict[PartitionLog, tuple[float, Ring | None]] = {}
+        """When a log is to be flushed at the latest, by trio's clock."""
+        self._sleep = trio.CancelScope()
+        self._complaints = Complaints("what was written may not last")
+
+    def ask(self, log: PartitionLog, ring: Ring | None = None) -> Flush:
+        """Have a log flushed as soon as the disk is free; give the flush that will do it.
+
+        What has been appended by now lasts when that flush has ended well. `ring` is called at its end.
+        """
+        if ring is not None or log not in self._next.asked:
+            self._next.asked[log] = ring
+        self._sleep.deadline = -math.inf
+        return self._next
+
+    def ask_within(self, log: PartitionLog, delay_ms: int, ring: Ring | None = None) -> None:
+        """Have a log flushed in some time, or earlier if it was asked for earlier."""
+        due = trio.current_time() + delay_ms / 1000
+        found = self._due.get(log)
+        if found is None or due < found[0]:
+            self._due[log] = (due, ring)
+            self._sleep.deadline = min(self._sleep.deadline, due)
+
+    async def run(self) -> None:
+        """Flush what is asked for, forever."""
+        while True:
+            with trio.CancelScope(deadline=self._wake_at()) as self._sleep:
+                await trio.sleep_forever()
+            await self._flush()
+
+    def _wake_at(self) -> float:
+        if self._next.asked:
+            return -math.inf
+        return min((due for due, _ in self._due.values()), default=math.inf)
+
+    async def _flush(self) -> None:
+        flush, self._next = self._next, Flush()
+        self._take_due(flush)
+        logs = [log for log in flush.asked if not log.closed]
+        try:
+            await trio.to_thread.run_sync(self._flush_logs, logs)
+        except KafkaError as error:
+            flush.failure = error
+            self._try_again(flush)
+        self._complaints.hear(flush.failure)
+        for ring in flush.asked.values():
+            if ring is not None:
+                ring()
+        flush.ended.set()
+
+    def _take_due(self, flush: Flush) -> None:
+        now = trio.current_time()
+        for log, (due, ring) in list(self._due.items()):
+            if due <= now:
+                flush.asked.setdefault(log, ring)
+        for log in flush.asked:
+            self._due.pop(log, None)
+
+    def _try_again(self, flush: Flush) -> None:
+        """After a disk that was full: what nobody asks for again has to last all the same."""
+        if self._health.failure:
+            return
+        for log, ring in flush.asked.items():
+            if not (log.closed or log.failed) and log.recovery_point < log.log_end_offset:
+                self.ask_within(log, int(_AGAIN_AFTER_SECONDS * 1000), ring)

@@ -1,0 +1,143 @@
+"""`Retention`: drops what logs keep no longer, at intervals, when asked, and for DeleteRecords.
+
+Run by `broker`; calls the storage room's `retention`. The log begins later at once; the new start is
+checkpointed; only then do files get the names under which they go.
+
+Source: Kafka's LogManager.cleanupLogs and Partition.deleteRecordsOnLeader. That the start is checkpointed
+first, and before DeleteRecords is answered, is our own: Kafka does both at intervals.
+"""
+
+from collections.abc import Callable, Iterable
+
+import trio
+
+from wirekafka.broker.claims import Claims
+from wirekafka.broker.complaints import Complaints
+from wirekafka.broker.partition import Partition
+from wirekafka.broker.partitions import Partitions
+from wirekafka.broker.unlinking import Unlinking
+from wirekafka.metadata import Settings
+from wirekafka.observability import get_logger
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.storage import COMPACT, DELETE, LogDirectory, PartitionLog, start_after_retention
+
+logger = get_logger("broker")
+
+_TO_HIGH_WATERMARK = -1
+_LOGS_BETWEEN_PAUSES = 200
+
+
+class Retention:
+    """Where the logs of one broker begin."""
+
+    def __init__(
+        self,
+        directory: LogDirectory,
+        partitions: Partitions,
+        unlinking: Unlinking,
+        claims: Claims,
+        *,
+        wall_ms: Callable[[], int],
+    ) -> None:
+        self._directory = directory
+        self._partitions = partitions
+        self._unlinking = unlinking
+        self._claims = claims
+        self._wall_ms = wall_ms
+        self._complaints = Complaints("what is due to be dropped stays")
+        self._checkpointing = trio.Lock()
+
+    async def run(self, settings: Callable[[], Settings]) -> None:
+        """Drop what is due every log.retention.check.interval.ms, forever."""
+        await trio.sleep(settings().get_int("log.initial.task.delay.ms") / 1000)
+        while True:
+            await trio.sleep(settings().get_int("log.retention.check.interval.ms") / 1000)
+            errors: list[KafkaError] = []
+            due = await self._move_starts(self._partitions.online(), errors)
+            self._set_aside([log for log in due if not self._claims.is_claimed(log.topic_partition)], errors)
+            self._complaints.hear(errors[0] if errors else None)
+
+    async def apply(self, topic: str) -> None:
+        """Drop what is due of a topic's partitions now; return when it is done.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR.
+        """
+        errors: list[KafkaError] = []
+        for partition in self._partitions.of_topic(topic):
+            async with self._claims.hold(partition.topic_partition):
+                self._set_aside(await self._move_starts([partition], errors), errors)
+        if errors:
+            raise errors[0]
+
+    async def delete_records(self, topic: str, index: int, offset: int) -> int:
+        """Let a partition begin at `offset`, -1: behind all that readers may see; give where it begins.
+
+        A restart keeps that, also after a kill. Raises OFFSET_OUT_OF_RANGE, POLICY_VIOLATION for a topic that
+        is only compacted, and what `Partitions.find` and a checkpoint do.
+        """
+        partition = self._partitions.find(topic, index)
+        log = partition.log
+        if DELETE not in log.config.cleanup_policy and COMPACT in log.config.cleanup_policy:
+            raise KafkaError(
+                ErrorCode.POLICY_VIOLATION,
+                f"{log.topic_partition} is compacted: no records are deleted of it.",
+            )
+        end = partition.high_watermark
+        start = end if offset == _TO_HIGH_WATERMARK else offset
+        if not 0 <= start <= end:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"Records of {log.topic_partition} cannot be deleted up to offset {start}: it is not "
+                f"between 0 and {end}.",
+            )
+        log.disk.health.check()
+        log.move_start(start)
+        await self._checkpoint()
+        return log.log_start_offset
+
+    async def _move_starts(
+        self, partitions: Iterable[Partition], errors: list[KafkaError]
+    ) -> list[PartitionLog]:
+        """Let logs begin where they are to begin, and checkpoint it; give those that files lie before."""
+        due: list[PartitionLog] = []
+        for count, partition in enumerate(partitions, 1):
+            try:
+                if self._is_due(partition):
+                    due.append(partition.log)
+            except KafkaError as error:
+                errors.append(error)
+            if count % _LOGS_BETWEEN_PAUSES == 0:
+                await trio.lowlevel.checkpoint()
+        if due:
+            try:
+                await self._checkpoint()
+            except KafkaError as error:
+                # On a full disk this is what frees space; the first file that stays is the start as well.
+                errors.append(error)
+        return due
+
+    def _is_due(self, partition: Partition) -> bool:
+        log = partition.log
+        if log.closed or log.failed or log.disk.health.failure:
+            return False
+        start = start_after_retention(log, high_watermark=partition.high_watermark, now_ms=self._wall_ms())
+        if log.move_start(start):
+            logger.info("%s begins at offset %d now, by its retention settings", log.topic_partition, start)
+            return True
+        return log.segments.end_of_first <= log.log_start_offset
+
+    def _set_aside(self, logs: Iterable[PartitionLog], errors: list[KafkaError]) -> None:
+        """Give the files that lie before the start of a log the names under which they go."""
+        for log in logs:
+            try:
+                if not log.closed:
+                    paths = log.delete_records_before(log.log_start_offset)
+                    self._unlinking.later(paths, log.config.file_delete_delay_ms)
+            except KafkaError as error:
+                errors.append(error)
+
+    async def _checkpoint(self) -> None:
+        """Make where the logs begin last. Raises KAFKA_STORAGE_ERROR."""
+        async with self._checkpointing:
+            self._directory.note_offsets()
+            await trio.to_thread.run_sync(self._directory.checkpoints.write_log_start_offsets)

@@ -1,0 +1,160 @@
+"""What compaction leaves of one batch. Pure.
+
+Called by `cleaner` with each batch in order. A batch of which everything stays is given back as it is, to
+the byte. One that loses records keeps its offsets, sequence numbers and codec. A batch that holds the
+last word on a producer stays as a header without records, so that the producer is still known.
+
+A tombstone goes when its delete horizon has passed: that time is set by the first compaction that meets the
+tombstone, and stands in the batch in place of its base timestamp (KIP-534). The same is true of the
+marker of a transaction without records.
+
+Source: Kafka's Cleaner (cleanInto, shouldRetainRecord) and MemoryRecords.filterTo.
+"""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import NamedTuple
+
+from crc32c import crc32c
+
+from wirekafka.protocol.records import HEADER_BYTES, Record, RecordBatch, decode_records
+from wirekafka.protocol.records.batch import HEADER, LENGTH_PREFIX_BYTES, MAGIC_V2
+from wirekafka.protocol.records.compression import compress
+from wirekafka.protocol.records.record import NO_TIMESTAMP, encode_record
+from wirekafka.storage.cleaning.offset_map import OffsetMap
+from wirekafka.storage.cleaning.transactions import CleanedTransactions
+
+DELETE_HORIZON_FLAG = 0x40
+MOST_UNPACKED_BYTES = (1 << 31) - 1
+"""As in Kafka: the records were taken in under a bound of their own."""
+_CODEC_MASK = 0x07
+_CRC_COVERS_FROM = 21
+_NO_DATA = -1
+_LONGEST_MS = (1 << 63) - 1
+
+
+class LastBatch(NamedTuple):
+    """The newest that a partition knows of a producer: its last data batch (-1: only markers), its epoch."""
+
+    last_offset: int
+    epoch: int
+
+
+def delete_horizon_ms(batch: RecordBatch) -> int | None:
+    """When the tombstones of a batch may go; None while no compaction has met them."""
+    return batch.base_timestamp if batch.attributes & DELETE_HORIZON_FLAG else None
+
+
+@dataclass(slots=True)
+class BatchFilter:
+    """The circumstances of one compaction; `retained` is asked of every batch in order."""
+
+    newest: OffsetMap
+    transactions: CleanedTransactions
+    _: KW_ONLY
+    high_watermark: int
+    now_ms: int
+    delete_retention_ms: int
+    producers: Mapping[int, LastBatch] = field(default_factory=dict)
+    """What is known of the producers that are not forgotten yet."""
+    first_horizon_ms: int = _LONGEST_MS
+    """The first of the delete horizons that are still to come."""
+
+    def retained(self, batch: RecordBatch) -> bytes | memoryview | None:
+        """The bytes that stay of a whole batch; None when it goes. Raises CORRUPT_MESSAGE."""
+        may_drop = self.transactions.may_drop(batch)
+        horizon_ms = delete_horizon_ms(batch)
+        drops_all = may_drop
+        if batch.is_control:
+            drops_all = may_drop and horizon_ms is not None and horizon_ms <= self.now_ms
+        stays_empty = self._is_last_word(batch)
+        if drops_all and not stays_empty:
+            return None
+        records = [] if drops_all else decode_records(batch, max_bytes=MOST_UNPACKED_BYTES)
+        kept = records if batch.is_control else [r for r in records if self._stays(r, horizon_ms)]
+        if not kept:
+            return empty_batch(batch) if stays_empty else None
+        waits = (batch.is_control and may_drop) or any(record.value is None for record in kept)
+        sets_horizon = waits and horizon_ms is None
+        if sets_horizon:
+            horizon_ms = self.now_ms + self.delete_retention_ms
+        if waits and horizon_ms is not None:
+            self.first_horizon_ms = min(self.first_horizon_ms, horizon_ms)
+        if len(kept) == batch.record_count and not sets_horizon:
+            return memoryview(batch.buffer)[batch.position : batch.position + batch.size_in_bytes]
+        return rebuilt_batch(batch, kept, horizon_ms)
+
+    def _stays(self, record: Record, horizon_ms: int | None) -> bool:
+        if record.offset > self.newest.latest_offset:
+            return True
+        if record.key is None or record.offset < self.newest.newest(record.key):
+            return False
+        return record.value is not None or horizon_ms is None or self.now_ms < horizon_ms
+
+    def _is_last_word(self, batch: RecordBatch) -> bool:
+        """Whether a header must stay: for what it says of a producer, or of where the log ends."""
+        if batch.last_offset + 1 == self.high_watermark:
+            return True
+        last = self.producers.get(batch.producer_id)
+        if last is None:
+            return False
+        if last.last_offset != _NO_DATA:
+            return batch.last_offset == last.last_offset
+        return batch.is_control and batch.producer_epoch == last.epoch
+
+
+def rebuilt_batch(batch: RecordBatch, kept: list[Record], horizon_ms: int | None) -> bytes:
+    """The batch with these of its records alone, and a delete horizon if it has one."""
+    base_timestamp = kept[0].timestamp_ms if horizon_ms is None else horizon_ms
+    body = bytearray()
+    for record in kept:
+        encode_record(
+            body,
+            record,
+            offset_delta=record.offset - batch.base_offset,
+            timestamp_delta=record.timestamp_ms - base_timestamp,
+        )
+    stamped = batch.is_log_append_time
+    return _batch(
+        batch,
+        compress(batch.codec, body),
+        attributes=batch.attributes | (DELETE_HORIZON_FLAG if horizon_ms is not None else 0),
+        times=(base_timestamp, batch.max_timestamp if stamped else max(r.timestamp_ms for r in kept)),
+        record_count=len(kept),
+    )
+
+
+def empty_batch(batch: RecordBatch) -> bytes:
+    """The header of a batch without its records: offsets, times and what it says of its producer."""
+    return _batch(
+        batch,
+        b"",
+        attributes=batch.attributes & ~_CODEC_MASK & ~DELETE_HORIZON_FLAG,
+        times=(NO_TIMESTAMP, batch.max_timestamp),
+        record_count=0,
+    )
+
+
+def _batch(
+    batch: RecordBatch, payload: bytes, *, attributes: int, times: tuple[int, int], record_count: int
+) -> bytes:
+    fields = [
+        batch.base_offset,
+        HEADER_BYTES + len(payload) - LENGTH_PREFIX_BYTES,
+        batch.partition_leader_epoch,
+        MAGIC_V2,
+        0,
+        attributes,
+        batch.last_offset_delta,
+        *times,
+        batch.producer_id,
+        batch.producer_epoch,
+        batch.base_sequence,
+        record_count,
+    ]
+    whole = bytearray(HEADER_BYTES)
+    whole += payload
+    HEADER.pack_into(whole, 0, *fields)
+    fields[4] = crc32c(memoryview(whole)[_CRC_COVERS_FROM:])
+    HEADER.pack_into(whole, 0, *fields)
+    return bytes(whole)

@@ -1,0 +1,51 @@
+"""What one compaction works on, and how it gets along with what goes on beside it.
+
+Made by `cleaner`, used by `gathering` and `rewriting`. They run in a thread; what has to be looked up in the
+log, or done to it, is handed to the event loop.
+
+Source: Kafka's Cleaner, whose `checkDone` and `throttler` `pace` is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from wirekafka.storage.aborted import aborted_transactions
+from wirekafka.storage.cleaning.transactions import CleanedTransactions
+from wirekafka.storage.log import PartitionLog
+
+T = TypeVar("T")
+
+
+class OnLoop:
+    """Calls a function where the log is appended to and read. This one is for who has no loop beside it."""
+
+    def call(self, function: Callable[[], T]) -> T:
+        """Give what the function gives, when it has been called."""
+        return function()
+
+
+def unhurried(size_bytes: int) -> None:
+    """Let the compaction go on, whatever it has read or written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A log that is being compacted."""
+
+    log: PartitionLog
+    loop: OnLoop
+    pace: Callable[[int], None]
+    """Told of the bytes that were read or written; may wait, or raise to end it all."""
+    drop: Callable[[list[str]], None]
+    """Given the files that are the log's no longer, on the loop."""
+    now_ms: int
+
+    def transactions(self, from_offset: int, up_to_offset: int) -> CleanedTransactions:
+        """The state of transactions at an offset, with those that were aborted from there on."""
+        transactions = CleanedTransactions()
+        if up_to_offset > from_offset:
+            log = self.log
+            aborted = self.loop.call(lambda: aborted_transactions(log, from_offset, up_to_offset))
+            transactions.add_aborted(aborted)
+        return transactions

@@ -1,0 +1,92 @@
+"""The checkpoints of a data folder: four files with an offset for each partition.
+
+Owned by `directory`. What is noted here is written by `write`, which may run in a thread. A checkpoint that
+cannot be read is done without; one that cannot be written is a nuisance and no more, since the one
+before it stays; only a failed sync is the end of the folder.
+
+Source: Kafka's LogManager (checkpointRecoveryOffsetsInDir, checkpointLogStartOffsetsInDir),
+OffsetCheckpointFile and LogCleanerManager.updateCheckpoints.
+"""
+
+import threading
+from collections.abc import Mapping
+
+from wirekafka.ids import TopicPartition
+from wirekafka.storage import checkpoints
+from wirekafka.storage.config import FSYNC
+from wirekafka.storage.disk import Disk
+from wirekafka.storage.files import read_file, replace_file
+from wirekafka.storage.log import PartitionLog
+
+
+class OffsetCheckpoints:
+    """Recovery points, start offsets, high watermarks and how far the compactor has come."""
+
+    def __init__(self, disk: Disk, notices: list[str]) -> None:
+        self._disk = disk
+        self._notices = notices
+        self.recovery_points = self._read(checkpoints.RECOVERY_POINTS)
+        self.log_start_offsets = self._read(checkpoints.LOG_START_OFFSETS)
+        self.high_watermarks = self._read(checkpoints.HIGH_WATERMARKS)
+        self.cleaner_offsets = self._read(checkpoints.CLEANER_OFFSETS)
+        """The first offset that was not compacted yet."""
+        self._written: dict[str, bytes] = {}
+        self._writing = threading.Lock()
+
+    def note(self, log: PartitionLog) -> None:
+        """Take up what is known of a log at present."""
+        topic_partition, end = log.topic_partition, log.log_end_offset
+        flushed = min(log.recovery_point, end)
+        self.recovery_points[topic_partition] = flushed
+        self.log_start_offsets[topic_partition] = log.log_start_offset
+        self.high_watermarks[topic_partition] = flushed if log.config.durability == FSYNC else end
+
+    def forget(self, topic_partition: TopicPartition) -> None:
+        """Know nothing of a partition any more, as its folder is going."""
+        for offsets in (
+            self.recovery_points,
+            self.log_start_offsets,
+            self.high_watermarks,
+            self.cleaner_offsets,
+        ):
+            offsets.pop(topic_partition, None)
+
+    def write(self) -> None:
+        """Write what was noted of logs. Raises KAFKA_STORAGE_ERROR."""
+        with self._writing:
+            self._replace(checkpoints.RECOVERY_POINTS, self.recovery_points.copy())
+            self._replace(checkpoints.LOG_START_OFFSETS, self._moved_starts())
+            self._replace(checkpoints.HIGH_WATERMARKS, self.high_watermarks.copy())
+
+    def write_log_start_offsets(self) -> None:
+        """Make the start offsets alone last, before files below them go. Raises KAFKA_STORAGE_ERROR."""
+        with self._writing:
+            self._replace(checkpoints.LOG_START_OFFSETS, self._moved_starts())
+
+    def write_cleaner_offsets(self) -> None:
+        """Write how far the compactor has come. Raises KAFKA_STORAGE_ERROR."""
+        with self._writing:
+            self._replace(checkpoints.CLEANER_OFFSETS, self.cleaner_offsets.copy())
+
+    def _moved_starts(self) -> dict[TopicPartition, int]:
+        return {tp: offset for tp, offset in self.log_start_offsets.copy().items() if offset > 0}
+
+    def _replace(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
+        self._disk.health.check()
+        data = checkpoints.encode_offsets(offsets)
+        if self._written.get(name) == data:
+            return
+        self._written.pop(name, None)
+        try:
+            replace_file(self._disk.files, f"{self._disk.root}/{name}", data)
+        except OSError as error:
+            raise self._disk.storage_error(f"The checkpoint {name} could not be written", error) from error
+        self._written[name] = data
+
+    def _read(self, name: str) -> dict[TopicPartition, int]:
+        try:
+            return checkpoints.decode_offsets(read_file(self._disk.files, f"{self._disk.root}/{name}") or b"")
+        except ValueError as error:
+            # Without it every log is checked from its start, and begins at its first segment.
+            self._notices.append(f"{name} cannot be read and is done without: {error}")
+            return {}
