@@ -44,6 +44,7 @@ class Capability(Enum):
     TOPIC_LISTING = "list and describe topics"
     TOPIC_ADMIN = "create and delete topics"
     DESCRIBE_CONFIGS = "describe configs"
+    ALTER_CONFIGS = "alter configs"
     GROUP_ADMIN = "list and describe groups"
 
 
@@ -194,6 +195,9 @@ class Admin(Protocol):
 
     def describe_configs(self, topic: str) -> dict[str, str | None]:
         """Give every config of a topic with its value."""
+
+    def alter_configs(self, topic: str, configs: Mapping[str, str]) -> None:
+        """Set these configs of a topic; of its others nothing is said: old clients put them back."""
 
     def list_groups(self) -> set[str]:
         """Give the ids of all groups."""

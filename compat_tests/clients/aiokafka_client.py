@@ -228,6 +228,12 @@ class AiokafkaAdmin:
         _refuse(code, message)
         return {entry[0]: entry[1] for entry in entries}
 
+    def alter_configs(self, topic: str, configs: Mapping[str, str]) -> None:
+        resource = ConfigResource(ConfigResourceType.TOPIC, topic, dict(configs))
+        for answer in self._loop.run(self._admin.alter_configs([resource])):
+            for code, message, _, _ in answer.resources:
+                _refuse(code, message)
+
     def list_groups(self) -> set[str]:
         return {group[0] for group in self._loop.run(self._admin.list_consumer_groups())}
 

@@ -25,6 +25,8 @@ from confluent_kafka import (
 from confluent_kafka import Consumer as LibraryConsumer
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it re-exports without saying so
     AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
     ConfigResource,
     NewPartitions,
     NewTopic,
@@ -251,6 +253,14 @@ class ConfluentAdmin:
         resource = ConfigResource(ResourceType.TOPIC, topic)
         entries = self._only(self._admin.describe_configs([resource]))
         return {name: entry.value for name, entry in entries.items()}
+
+    def alter_configs(self, topic: str, configs: Mapping[str, str]) -> None:
+        entries = [
+            ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+            for name, value in configs.items()
+        ]
+        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
+        self._only(self._admin.incremental_alter_configs([resource]))
 
     def list_groups(self) -> set[str]:
         with broker_errors():

@@ -180,6 +180,9 @@ class DriverAdmin:
     def describe_configs(self, topic: str) -> dict[str, str | None]:
         return dict(self._ask("describe_configs", topic=topic))
 
+    def alter_configs(self, topic: str, configs: Mapping[str, str]) -> None:
+        self._ask("alter_configs", topic=topic, configs=dict(configs))
+
     def list_groups(self) -> set[str]:
         return set(self._ask("list_groups"))
 

@@ -6,6 +6,7 @@ Source: kafka-python 3.0.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import ClassVar
@@ -183,6 +184,13 @@ class KafkaPythonAdmin:
             [ConfigResource(ConfigResourceType.TOPIC, topic)], config_filter="all"
         )
         return {name: config["value"] for name, config in found["topic"][topic].items()}
+
+    def alter_configs(self, topic: str, configs: Mapping[str, str]) -> None:
+        resource = ConfigResource(ConfigResourceType.TOPIC, topic, configs=dict(configs))
+        # The answer is a text: OK, or what the error would print.
+        answer: str = self._admin.alter_configs([resource], raise_on_unknown=False)["topic"][topic]
+        if refusal := re.match(r"\[Error (\d+)\]", answer):
+            raise BrokerError(int(refusal[1]), answer)
 
     def list_groups(self) -> set[str]:
         return {group["group_id"] for group in self._admin.list_groups()}

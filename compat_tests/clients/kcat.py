@@ -261,6 +261,9 @@ class KcatAdmin:
     def describe_configs(self, topic: str) -> dict[str, str | None]:
         raise NotSupported(Kcat, Capability.DESCRIBE_CONFIGS)
 
+    def alter_configs(self, topic: str, configs: Mapping[str, str]) -> None:
+        raise NotSupported(Kcat, Capability.ALTER_CONFIGS)
+
     def list_groups(self) -> set[str]:
         raise NotSupported(Kcat, Capability.GROUP_ADMIN)
 
@@ -282,6 +285,7 @@ class Kcat:
         Capability.SERVER_SIDE_ASSIGNOR: "its librdkafka (2.0) is older than KIP-848",
         Capability.TOPIC_ADMIN: "has no topic administration",
         Capability.DESCRIBE_CONFIGS: "has no topic administration",
+        Capability.ALTER_CONFIGS: "has no topic administration",
         Capability.GROUP_ADMIN: "has no group administration",
     }
 

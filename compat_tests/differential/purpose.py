@@ -169,6 +169,15 @@ PURPOSES: tuple[OnPurpose, ...] = (
     ),
     OnPurpose("producing: partition twice v*", "responses.partition_responses", Some.ANY, Some.ANY, TWICE),
     OnPurpose("producing: topic twice v*", "responses", Some.ANY, Some.ANY, TWICE),
+    OnPurpose(
+        "listing_offsets: segments, from *",
+        "topics.partitions.offset",
+        -1,
+        Some.ANY,
+        "the first record at or after a time is looked for in every segment; Kafka gives up when the first "
+        "segment that has the time has it only before the log's start",
+        ("topics.partitions.timestamp", "topics.partitions.leader_epoch"),
+    ),
     OnPurpose("listing_offsets: topic twice v*", "topics", Some.ANY, Some.ANY, TWICE),
     OnPurpose(
         "fetching: fewer than 0 bytes of each v*",

@@ -45,6 +45,8 @@ func (a *admin) call(r *request) (any, error) {
 		return a.describeTopic(limit, r.Name)
 	case "describe_configs":
 		return a.describeConfigs(limit, r.Topic)
+	case "alter_configs":
+		return nil, a.alterConfigs(limit, r)
 	case "list_groups":
 		groups, err := a.kadm.ListGroups(limit)
 		return groups.Groups(), err
@@ -112,6 +114,22 @@ func (a *admin) describeConfigs(limit context.Context, topic string) (map[string
 		found[config.Key] = config.Value
 	}
 	return found, answer.Err
+}
+
+func (a *admin) alterConfigs(limit context.Context, r *request) error {
+	changes := []kadm.AlterConfig{}
+	for name, value := range r.Configs {
+		changes = append(changes, kadm.AlterConfig{Op: kadm.SetConfig, Name: name, Value: &value})
+	}
+	answers, err := a.kadm.AlterTopicConfigs(limit, changes, r.Topic)
+	if err != nil {
+		return err
+	}
+	answer, err := answers.On(r.Topic, nil)
+	if err != nil {
+		return err
+	}
+	return answer.Err
 }
 
 func (a *admin) describeGroup(limit context.Context, group string) (any, error) {

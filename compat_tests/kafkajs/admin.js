@@ -72,6 +72,13 @@ class Administration {
     )
   }
 
+  /** By AlterConfigs, which puts the topic's other configs back: kafkajs has no other. */
+  async alter_configs({ topic, configs }) {
+    const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }))
+    const resources = [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }]
+    await (await this.#admin()).alterConfigs({ validateOnly: false, resources })
+  }
+
   async list_groups() {
     const { groups } = await (await this.#admin()).listGroups()
     return groups.map(({ groupId }) => groupId)

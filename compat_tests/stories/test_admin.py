@@ -1,6 +1,7 @@
 """Stories of topic administration: what is done, and with which error it is refused.
 
-Source: Apache Kafka 4.4, CreateTopics, DeleteTopics, CreatePartitions, DescribeConfigs, Metadata.
+Source: Apache Kafka 4.4, CreateTopics, DeleteTopics, CreatePartitions, DescribeConfigs,
+IncrementalAlterConfigs, AlterConfigs, Metadata.
 """
 
 from __future__ import annotations
@@ -19,6 +20,15 @@ def refusal_of(call: Callable[[], object]) -> int:
     with pytest.raises(BrokerError) as refusal:
         call()
     return refusal.value.code
+
+
+def code_of(call: Callable[[], object]) -> int:
+    """Give the error code with which the broker refuses a call; 0 where it does not."""
+    try:
+        call()
+    except BrokerError as error:
+        return error.code
+    return 0
 
 
 @pytest.mark.needs(Capability.TOPIC_ADMIN)
@@ -139,3 +149,45 @@ def test_configs_are_described(client: Client, make_topic: MakeTopic) -> None:
 
     assert (configs["retention.ms"], configs["cleanup.policy"]) == ("1234567", "compact")
     assert (configs["max.message.bytes"], configs["message.timestamp.type"]) == ("1048588", "CreateTime")
+
+
+@pytest.mark.needs(Capability.ALTER_CONFIGS, Capability.DESCRIBE_CONFIGS)
+def test_altered_configs_are_described(client: Client, topic: str) -> None:
+    """What is altered is read back, and a config that is not named keeps Kafka's default."""
+    admin = client.admin()
+    admin.alter_configs(topic, {"retention.ms": "1234567", "cleanup.policy": "compact,delete"})
+    eventually(lambda: admin.describe_configs(topic)["retention.ms"] == "1234567")
+    configs = admin.describe_configs(topic)
+
+    assert configs["cleanup.policy"] == "compact,delete"
+    assert configs["max.message.bytes"] == "1048588"
+
+
+@pytest.mark.needs(Capability.ALTER_CONFIGS)
+def test_altered_limit_holds_for_what_is_produced_next(client: Client, topic: str) -> None:
+    """A running topic goes by its new configs: a record that was small enough is too large."""
+    client.produce(topic, [Record(b"x" * 1000)], partition=0)
+    client.admin().alter_configs(topic, {"max.message.bytes": "500"})
+
+    code = eventually(lambda: code_of(lambda: client.produce(topic, [Record(b"x" * 1000)], partition=0)))
+
+    assert code == Code.MESSAGE_TOO_LARGE
+
+
+@pytest.mark.needs(Capability.ALTER_CONFIGS, Capability.DESCRIBE_CONFIGS)
+@pytest.mark.parametrize(("name", "value"), [("no.such.config", "1"), ("retention.ms", "soon")])
+def test_bad_config_is_not_set(client: Client, topic: str, name: str, value: str) -> None:
+    """An unknown config, or a value it may not have, is refused with INVALID_CONFIG and changes nothing."""
+    admin = client.admin()
+    code = refusal_of(lambda: admin.alter_configs(topic, {name: value}))
+
+    assert code == Code.INVALID_CONFIG
+    assert admin.describe_configs(topic)["retention.ms"] == "604800000"
+
+
+@pytest.mark.needs(Capability.ALTER_CONFIGS)
+def test_configs_of_an_unknown_topic_are_not_set(client: Client, unique_name: Callable[[str], str]) -> None:
+    """Altering a topic that is not there is refused with UNKNOWN_TOPIC_OR_PARTITION."""
+    code = refusal_of(lambda: client.admin().alter_configs(unique_name("absent"), {"retention.ms": "1"}))
+
+    assert code == Code.UNKNOWN_TOPIC_OR_PARTITION

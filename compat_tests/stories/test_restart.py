@@ -103,3 +103,22 @@ def test_topics_survive(
 
     assert partitions == {0, 1, 2}
     assert configs["retention.ms"] == "7654321"
+
+
+@pytest.mark.needs(Capability.ALTER_CONFIGS, Capability.DESCRIBE_CONFIGS)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_altered_configs_survive(
+    client_class: type[Client],
+    topic: str,
+    restartable_broker: RestartableBroker,
+    ending: signal.Signals,
+) -> None:
+    """A topic's configs are as they were altered."""
+    with closing(client_class(restartable_broker.bootstrap)) as before:
+        before.produce(topic, [Record(b"first")], partition=0)
+        before.admin().alter_configs(topic, {"retention.ms": "7654321", "segment.bytes": "2000000"})
+    restartable_broker.restart(ending)
+    with closing(client_class(restartable_broker.bootstrap)) as after:
+        configs = after.admin().describe_configs(topic)
+
+    assert (configs["retention.ms"], configs["segment.bytes"]) == ("7654321", "2000000")

@@ -65,6 +65,74 @@ def test_topic_config_is_altered(tool: RunTool, topic: str) -> None:
     assert "retention.ms=1234567" in described.out
 
 
+@pytest.mark.asks("IncrementalAlterConfigs")
+def test_topic_config_is_deleted(tool: RunTool, make_topic: MakeTopic) -> None:
+    """--alter --delete-config puts a topic's config back, and leaves the others."""
+    topic = make_topic(retention_ms="1000000", segment_ms="2000000")
+    altered = tool(TOOL, "--alter", "--topic", topic, "--delete-config", "retention.ms")
+    described = tool(TOOL, "--describe", "--topic", topic)
+
+    assert (altered.status, altered.lines) == (0, [f"Completed updating config for topic {topic}."])
+    assert "segment.ms=2000000" in described.out
+    assert "retention.ms=" not in described.out
+
+
+@pytest.mark.asks("IncrementalAlterConfigs")
+def test_list_config_is_altered_as_a_whole(tool: RunTool, topic: str) -> None:
+    """--add-config takes a list in brackets."""
+    altered = tool(TOOL, "--alter", "--topic", topic, "--add-config", "cleanup.policy=[compact,delete]")
+    described = tool(TOOL, "--describe", "--topic", topic)
+
+    assert altered.status == 0
+    assert "cleanup.policy=compact,delete" in described.out
+
+
+@pytest.mark.asks("IncrementalAlterConfigs")
+def test_bad_topic_config_is_not_set(tool: RunTool, topic: str) -> None:
+    """A value that a config may not have ends the tool with Kafka's error."""
+    altered = tool(TOOL, "--alter", "--topic", topic, "--add-config", "retention.ms=soon")
+
+    assert altered.status == 1
+    assert "InvalidConfigurationException" in altered.out + altered.err
+
+
+@pytest.mark.asks("IncrementalAlterConfigs")
+def test_brokers_config_is_altered_while_it_runs(tool: RunTool) -> None:
+    """--alter --broker and --broker-defaults set configs, which --describe prints with their source."""
+    who = {
+        "--broker": ("1", "DYNAMIC_BROKER_CONFIG"),
+        "--broker-defaults": ("", "DYNAMIC_DEFAULT_BROKER_CONFIG"),
+    }
+    for option, (name, source) in who.items():
+        broker = [option, name] if name else [option]
+        altered = tool(TOOL, "--alter", *broker, "--add-config", "log.cleaner.backoff.ms=12345")
+        described = tool(TOOL, "--describe", *broker)
+        deleted = tool(TOOL, "--alter", *broker, "--delete-config", "log.cleaner.backoff.ms")
+
+        assert (altered.status, altered.err) == (0, "")
+        assert f"log.cleaner.backoff.ms=12345 sensitive=false synonyms={{{source}:" in described.out
+        assert deleted.status == 0
+
+
+@pytest.mark.asks("IncrementalAlterConfigs")
+def test_read_only_config_of_a_broker_is_not_set(tool: RunTool) -> None:
+    """What a broker reads at its start alone is refused."""
+    altered = tool(TOOL, "--alter", "--broker", "1", "--add-config", "num.partitions=3")
+
+    assert altered.status == 1
+    assert "Cannot update these configs dynamically" in altered.out + altered.err
+
+
+@pytest.mark.asks("IncrementalAlterConfigs")
+def test_groups_config_is_altered(tool: RunTool) -> None:
+    """--alter --group sets a config of a group that need not be there."""
+    altered = tool(TOOL, "--alter", "--group", "g", "--add-config", "consumer.session.timeout.ms=46000")
+    described = tool(TOOL, "--describe", "--group", "g")
+
+    assert altered.status == 0
+    assert "consumer.session.timeout.ms=46000" in described.out
+
+
 @pytest.mark.asks("DescribeClientQuotas")
 def test_no_quota_is_set(tool: RunTool) -> None:
     """--describe --entity-type users finds no quota."""

@@ -5,15 +5,23 @@ from typing import Any
 
 import pytest
 import trio
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.broker.conftest import MakePartition
-from tests.broker.support import append, batch
+from tests.broker.support import FlushAtWill, append, batch
 from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey
 from wirekafka.broker.fetching import FetchLimits, Found, fetch
+from wirekafka.broker.flushing import Flusher
 from wirekafka.broker.partition import Partition
-from wirekafka.protocol.apis.fetch import EpochEndOffset, FetchPartition, PartitionData
+from wirekafka.protocol.apis.fetch import (
+    AbortedTransaction,
+    EpochEndOffset,
+    FetchPartition,
+    PartitionData,
+)
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records import Record, build_batch
+from wirekafka.storage import Files, Origin
 
 MUCH = 1 << 20
 
@@ -306,3 +314,160 @@ async def test_epoch_that_was_never_or_offset_before_the_start(
     [data] = await Reader().wants(partition, offset, last_fetched_epoch=last_fetched).fetch()
 
     assert data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+# --- what is aborted
+
+
+MARKER = {"attributes": 0x30, "producer_epoch": 0, "base_sequence": -1}
+ABORT, COMMIT = b"\0\0\0\0", b"\0\0\0\1"
+
+
+def transactional(partition: Partition, producer_id: int, base_sequence: int = 0) -> None:
+    header = {"producer_id": producer_id, "producer_epoch": 0, "base_sequence": base_sequence}
+    partition.append(batch(attributes=0x10, **header), now_ms=1)
+
+
+def end_transaction(partition: Partition, producer_id: int, kind: bytes) -> None:
+    marker = build_batch(
+        [Record(key=kind, value=bytes(6))], timestamp_ms=1, producer_id=producer_id, **MARKER
+    )
+    partition.append(marker, now_ms=1, origin=Origin.COORDINATOR)
+
+
+async def test_committed_reader_is_told_what_was_aborted(make_partition: MakePartition) -> None:
+    """Of the range it gets; who reads all of it is told nothing."""
+    partition = make_partition()
+    for producer_id, kind in ((7, ABORT), (8, COMMIT), (9, ABORT)):
+        transactional(partition, producer_id)
+        end_transaction(partition, producer_id, kind)
+
+    [committed] = await Reader().wants(partition).fetch(committed=True)
+    [later] = await Reader().wants(partition, 3).fetch(committed=True)
+    [everything] = await Reader().wants(partition).fetch()
+
+    assert committed.aborted_transactions == [
+        AbortedTransaction(producer_id=7, first_offset=0),
+        AbortedTransaction(producer_id=9, first_offset=4),
+    ]
+    assert later.aborted_transactions == [AbortedTransaction(producer_id=9, first_offset=4)]
+    assert everything.aborted_transactions is None
+
+
+async def test_transactions_behind_what_is_read_are_not_told(make_partition: MakePartition) -> None:
+    """Else each answer of a log with many would hold all of them. The bound goes by the index."""
+    partition = make_partition(index_interval_bytes=1)
+    for producer_id in range(20):
+        transactional(partition, producer_id)
+        end_transaction(partition, producer_id, ABORT)
+
+    [first] = await Reader().wants(partition, max_bytes=1).fetch(committed=True)
+
+    assert first.aborted_transactions == [AbortedTransaction(producer_id=0, first_offset=0)]
+
+
+async def test_transaction_that_is_open_hides_what_was_aborted_behind_it(
+    make_partition: MakePartition,
+) -> None:
+    """The last stable offset is the end for all."""
+    partition = make_partition()
+    append(partition)
+    transactional(partition, 7)
+    transactional(partition, 8)
+    end_transaction(partition, 8, ABORT)
+
+    [data] = await Reader().wants(partition).fetch(committed=True)
+
+    assert (sizes([data]), data.last_stable_offset, data.high_watermark) == ([len(batch())], 1, 4)
+    assert data.aborted_transactions == []
+
+
+# --- waiting
+
+
+async def test_fetch_that_waits_holds_no_file_open(
+    make_partition: MakePartition,
+    nursery: trio.Nursery,
+    autojump_clock: MockClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither the one it found too little in, nor after it was woken for too little again."""
+    partition = make_partition()
+    size = append(partition)
+    closed: list[int] = []
+    close = Files.close
+
+    def note_and_close(files: Files, fd: int) -> None:
+        closed.append(fd)
+        close(files, fd)
+
+    monkeypatch.setattr(Files, "close", note_and_close)
+
+    def let_go_of_file() -> None:
+        partition.log.disk.open_files.forget(partition.log.segments.active.path)
+
+    counts = []
+    for second in (1, 3):
+        nursery.start_soon(after, second, let_go_of_file)
+        nursery.start_soon(after, second + 0.1, lambda: counts.append(len(closed)))
+    nursery.start_soon(after, 2, lambda: append(partition))
+    answer = await Reader().wants(partition).fetch(min_bytes=100 * size, wait_s=4)
+
+    assert counts == [1, 2]
+    assert sizes(answer) == [2 * size]
+
+
+async def test_partition_that_is_at_its_end_is_not_opened(
+    make_partition: MakePartition, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A consumer of a thousand idle partitions needs no descriptor."""
+    partition = make_partition()
+    append(partition, 2)
+    partition.log.disk.open_files.forget(partition.log.segments.active.path)
+    opened: list[str] = []
+    monkeypatch.setattr(Files, "open", lambda files, path, **how: opened.append(path))
+
+    answer = await Reader().wants(partition, 2).fetch(wait_s=1)
+
+    assert (sizes(answer), opened) == ([0], [])
+
+
+async def test_start_that_moves_past_who_waits(
+    make_partition: MakePartition, autojump_clock: MockClock
+) -> None:
+    """Retention goes on below a reader; it learns of it when its time is up."""
+    partition = make_partition()
+    append(partition, 2)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(after, 1, lambda: append(partition, 3))
+        nursery.start_soon(after, 2, lambda: partition.log.move_start(4))
+        [data] = await Reader().wants(partition, 2).fetch(min_bytes=MUCH, wait_s=3)
+
+    assert data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+async def test_fetch_is_woken_when_the_flush_ends_and_not_at_the_append(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill, nursery: trio.Nursery
+) -> None:
+    """In the mode fsync nobody sees what a power cut may take away."""
+    partition = make_partition(flusher=flusher, durability="fsync")
+    answers: list[list[PartitionData]] = []
+
+    async def fetch_one() -> None:
+        answers.append(await Reader().wants(partition).fetch())
+
+    nursery.start_soon(fetch_one)
+    await wait_all_tasks_blocked()
+    disk.hold()
+    append(partition)
+    await disk.has_begun(1)
+    await wait_all_tasks_blocked()
+    before = list(answers)
+    disk.let_go()
+    while not answers:
+        await trio.lowlevel.checkpoint()
+
+    assert before == []
+    assert sizes(answers[0]) == [len(batch())]
+    assert (answers[0][0].high_watermark, answers[0][0].last_stable_offset) == (1, 1)

@@ -140,17 +140,6 @@ def test_latest_and_earliest_of_an_empty_partition(make_partition: MakePartition
     assert partition.earliest_offset() == ListedOffset(-1, 0, 3)
 
 
-def test_offsets_by_timestamp(make_partition: MakePartition) -> None:
-    partition = make_partition()
-    for time_ms in (10, 30, 20):
-        partition.append(build_batch([Record(value=b"v", timestamp_ms=time_ms)]), now_ms=1)
-
-    assert partition.offset_for_timestamp(11, committed_only=False) == ListedOffset(30, 1, 0)
-    assert partition.offset_for_timestamp(31, committed_only=False) == ListedOffset()
-    assert partition.offset_of_max_timestamp(committed_only=False) == ListedOffset(30, 1, 0)
-    assert make_partition("empty").offset_of_max_timestamp(committed_only=False) == ListedOffset()
-
-
 def test_own_epoch_ends_where_the_log_does(make_partition: MakePartition) -> None:
     """Also before anything was written; an epoch that has not been is unknown."""
     partition = make_partition(leader_epoch=3)

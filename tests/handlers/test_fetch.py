@@ -6,6 +6,7 @@ import pytest
 
 from tests.handlers.support import NO_ID, UNKNOWN_ID, batch, new_topic, produce
 from tests.support.raw_client import RawClient
+from tests.support.requests import create_topic
 from wirekafka.broker.fetching import failed_fetch
 from wirekafka.handlers.fetch import _OLDEST_WITH_STORAGE_ERROR, _say_not_leader
 from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -319,16 +320,57 @@ def test_session_without_partitions_may_be_opened(raw: RawClient, topic: Topic, 
     assert (told(added), added.session_id) == ([(0, 0)], opened.session_id)
 
 
-@session_forms
-def test_deleted_topic_is_an_error_of_its_session(raw: RawClient, version: int) -> None:
-    topic = new_topic(raw)
-    session = Session(raw, topic, version)
-    session.fetch(at(0))
+def delete(raw: RawClient, topic: Topic) -> None:
     state = DeleteTopicState(name=topic[0], topic_id=NO_ID)
     raw.ask(DeleteTopicsRequest(topics=[state], timeout_ms=1000), 6)
 
+
+@session_forms
+def test_deleted_topic_is_an_error_of_its_session(raw: RawClient, version: int) -> None:
+    """By its name, which the session has kept, when it has gone by id too."""
+    topic = new_topic(raw)
+    session = Session(raw, topic, version)
+    session.fetch(at(0))
+    delete(raw, topic)
+
     gone = session.fetch(max_wait_ms=5000, min_bytes=1)
 
-    assert told(gone) == [
-        (0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if version < 13 else ErrorCode.UNKNOWN_TOPIC_ID)
-    ]
+    assert told(gone) == [(0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
+
+
+@session_forms
+def test_topic_made_anew_is_another_to_a_session_by_id(raw: RawClient, version: int) -> None:
+    topic = new_topic(raw)
+    session = Session(raw, topic, version)
+    session.fetch(at(0))
+    delete(raw, topic)
+    create_topic(raw, topic[0])
+
+    other = session.fetch(max_wait_ms=5000, min_bytes=0)
+
+    expected = ErrorCode.NONE if version < 13 else ErrorCode.INCONSISTENT_TOPIC_ID
+    assert told(other) in ([(0, expected)], [] if not expected else None)
+
+
+@session_forms
+def test_busy_partition_does_not_starve_the_others_of_its_session(raw: RawClient, version: int) -> None:
+    """What was served goes to the end, so that each partition has its turn under max_bytes.
+
+    As in Kafka the first answer, which opens the session, leaves the order as it was asked for.
+    """
+    topic = new_topic(raw, partitions=3)
+    for partition in (0, 0, 0, 0, 0, 0, 1, 2):
+        produce(raw, topic, batch(1), partition=partition)
+    session = Session(raw, topic, version)
+    at_offset = {0: 0, 1: 0, 2: 0}
+    served: list[int] = []
+
+    for _ in range(6):
+        answer = session.fetch(
+            *(at(offset, partition) for partition, offset in at_offset.items()), max_bytes=1
+        )
+        for data in (data for answered in answer.responses for data in answered.partitions if data.records):
+            served.append(data.partition_index)
+            at_offset[data.partition_index] += 1
+
+    assert served == [0, 0, 1, 2, 0, 0]

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from kafka import KafkaConsumer, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
 from tests.handlers.support import batch, new_topic, produce
 from tests.support.raw_client import RawClient
@@ -276,15 +276,10 @@ def test_a_batch_that_cannot_be_unpacked_is_an_error_of_its_partition(raw: RawCl
 
 
 def test_a_stock_client_finds_offsets_by_time(broker: RunningBroker, topic: str) -> None:
-    """KafkaConsumer.offsets_for_times of kafka-python."""
-    consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap)
-    partition = TopicPartition(topic, 0)
+    """Consumer.offsets_for_times of confluent-kafka: -1 is the log's end."""
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "by-time"})
     times = (START_MS + 1001, START_MS + 1002, START_MS + 3002)
-    told = [consumer.offsets_for_times({partition: time})[partition] for time in times]
+    told = [consumer.offsets_for_times([TopicPartition(topic, 0, time)], 10)[0] for time in times]
     consumer.close()
 
-    assert [one and (one.offset, one.timestamp) for one in told] == [
-        (1, START_MS + 1001),
-        (2, START_MS + 3000),
-        None,
-    ]
+    assert [(one.offset, one.error) for one in told] == [(1, None), (2, None), (-1, None)]

@@ -3,12 +3,13 @@
 import pytest
 
 from tests.handlers.support import NO_ID, UNKNOWN_ID, batch, make_coordinator, new_topic, now_ms, produce
+from tests.support.disk import SlowDisk
 from tests.support.raw_client import RawClient, request_frame
 from wirekafka.protocol.apis.metadata import MetadataRequest
 from wirekafka.protocol.apis.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.records import Codec
-from wirekafka.testing import RunningBroker
+from wirekafka.testing import RunningBroker, running_broker
 
 VERSIONS = [3, 8, 13]
 every_form = pytest.mark.parametrize("version", VERSIONS)
@@ -333,3 +334,79 @@ def test_duplicate_is_found_without_an_epoch_too(raw: RawClient) -> None:
     records = batch(1, producer_id=6000, producer_epoch=-1, base_sequence=0)
 
     assert [produce(raw, topic, records).base_offset for _ in range(2)] == [0, 0]
+
+
+# --- durability
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> SlowDisk:
+    return SlowDisk(monkeypatch)
+
+
+def test_answer_waits_for_the_disk_when_the_topic_has_it_so(raw: RawClient, disk: SlowDisk) -> None:
+    """Every partition's batch is one flush's; acks=1 waits for none."""
+    topic = new_topic(raw, wirekafka_durability="fsync")
+
+    syncs = disk.syncs
+    first = produce(raw, topic, batch(2))
+    synced = disk.syncs - syncs
+    second = produce(raw, topic, batch(1), acks=1)
+
+    assert (first.error_code, first.base_offset, second.error_code, second.base_offset) == (0, 0, 0, 2)
+    assert synced > 0
+
+
+def test_retry_is_answered_with_the_first_offset_when_that_lasts(raw: RawClient, disk: SlowDisk) -> None:
+    """An idempotent producer asks again when its answer was lost: the same, and no earlier."""
+    topic = new_topic(raw, wirekafka_durability="fsync")
+
+    assert [produce(raw, topic, idempotent(0)).base_offset for _ in range(2)] == [0, 0]
+
+
+def test_flush_that_takes_longer_than_the_producer_waits(raw: RawClient, disk: SlowDisk) -> None:
+    """REQUEST_TIMED_OUT: nobody knows yet whether the record lasts."""
+    topic = new_topic(raw, wirekafka_durability="fsync")
+
+    with disk.held():
+        refused = produce(raw, topic, batch())
+
+    assert (refused.error_code, refused.base_offset) == (ErrorCode.REQUEST_TIMED_OUT, -1)
+    assert (refused.log_append_time_ms, refused.log_start_offset) == (-1, -1)
+
+
+def test_failed_sync_is_a_storage_error_for_good(disk: SlowDisk) -> None:
+    """Whatever the disk says later: only a restart finds out what it has."""
+    with running_broker() as broker, RawClient(broker.bootstrap) as raw:
+        topic, other = new_topic(raw, wirekafka_durability="fsync"), new_topic(raw)
+        disk.broken = True
+        first = produce(raw, topic, batch())
+        disk.broken = False
+        later = [produce(raw, each, batch(), acks=acks) for each in (topic, other) for acks in (-1, 1)]
+
+    assert (first.error_code, first.base_offset) == (ErrorCode.KAFKA_STORAGE_ERROR, -1)
+    assert [each.error_code for each in later] == [ErrorCode.KAFKA_STORAGE_ERROR] * 4
+
+
+@every_form
+@pytest.mark.parametrize(
+    ("acks", "code"), [(-1, ErrorCode.NOT_ENOUGH_REPLICAS), (1, ErrorCode.NONE)], ids=["all", "1"]
+)
+def test_more_replicas_in_sync_than_there_are(
+    raw: RawClient, version: int, acks: int, code: ErrorCode
+) -> None:
+    """Told before anything is written, whatever the batch."""
+    topic = new_topic(raw, min_insync_replicas="2")
+
+    told = produce(raw, topic, batch(), version=version, acks=acks)
+
+    assert (told.error_code, told.base_offset) == (code, -1 if code else 0)
+
+
+def test_codec_of_the_topic_replaces_the_producers(raw: RawClient) -> None:
+    """compression.type other than `producer`; the order of a connection's requests is kept."""
+    topic = new_topic(raw, compression_type="gzip")
+
+    offsets = [produce(raw, topic, batch(3, value=b"v" * 300)).base_offset for _ in range(3)]
+
+    assert offsets == [0, 3, 6]

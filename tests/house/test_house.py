@@ -61,10 +61,13 @@ KAFKA_4_4 = {
     18: (0, 5),  # ApiVersions
     19: (2, 7),  # CreateTopics
     20: (1, 6),  # DeleteTopics
+    21: (0, 2),  # DeleteRecords
     22: (0, 5),  # InitProducerId
     23: (2, 4),  # OffsetForLeaderEpoch
     32: (1, 4),  # DescribeConfigs
+    33: (0, 2),  # AlterConfigs
     37: (0, 3),  # CreatePartitions
+    44: (0, 1),  # IncrementalAlterConfigs
     60: (0, 2),  # DescribeCluster
 }
 """What Apache Kafka 4.4 answers to ApiVersions, of the keys that are served here."""

@@ -6,10 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.metadata.support import Cluster, MakeTopic
+from tests.metadata.support import BROKER, DELETE, SET, TOPIC, Cluster, MakeTopic
 from wirekafka.ids import NO_TOPIC_ID, TopicId
 from wirekafka.machine import Decision, KeyValue, Machine, Records, Reply, Ticket
 from wirekafka.metadata import MetadataMachine, MetadataRecord, MetadataRecords, ProducerIdBlock, Settings
+from wirekafka.protocol.apis.alter_configs import (
+    AlterConfigsEntry,
+    AlterConfigsRequest,
+    AlterConfigsResource,
+)
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from wirekafka.protocol.apis.create_topics import (
     CreatableTopic,
@@ -17,6 +22,11 @@ from wirekafka.protocol.apis.create_topics import (
     CreateTopicsRequest,
 )
 from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from wirekafka.protocol.apis.incremental_alter_configs import (
+    IncrementalAlterConfigsEntry,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResource,
+)
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.stored.cluster_metadata import ProducerIdsRecord
 
@@ -84,6 +94,23 @@ def test_effective_setting_of_a_topic(cluster: Cluster, topic: MakeTopic) -> Non
     assert caught.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
+def test_every_resource_is_answered_for(cluster: Cluster, topic: MakeTopic) -> None:
+    """By either request: the error and why, or none."""
+    cluster.create(topic("t"))
+
+    assert cluster.set(TOPIC, "t", retention_ms="5") == ErrorCode.NONE
+    assert cluster.set(TOPIC, "u", retention_ms="5") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert cluster.replace(TOPIC, "t", {}) == ErrorCode.NONE
+    assert cluster.replace(TOPIC, "u", {}) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_settings_follow_the_log(cluster: Cluster) -> None:
+    """What is changed at run time holds as soon as it is applied."""
+    cluster.set(BROKER, "", log_retention_ms="5")
+
+    assert cluster.machine.settings["log.retention.ms"] == 5
+
+
 Step = tuple[str, str, int]
 
 NAMES = st.sampled_from(["a", "a.b", "a_b", "b", "__consumer_offsets"])
@@ -92,6 +119,9 @@ STEPS = st.one_of(
     st.tuples(st.just("need"), NAMES, st.just(0)),
     st.tuples(st.just("delete"), NAMES, st.just(0)),
     st.tuples(st.just("grow"), NAMES, st.integers(0, 6)),
+    st.tuples(st.just("change"), NAMES, st.integers(-2, 3)),
+    st.tuples(st.just("change the broker"), NAMES, st.integers(-1, 3)),
+    st.tuples(st.just("replace"), NAMES, st.integers(-2, 3)),
     st.tuples(st.just("producer ids"), NAMES, st.just(0)),
 )
 
@@ -117,8 +147,29 @@ def decide(
             grown = CreatePartitionsTopic(name=name, count=count, assignments=None)
             request = CreatePartitionsRequest(topics=[grown], timeout_ms=1, validate_only=False)
             return machine.create_partitions(request, ticket=TICKET)
+        case "change":
+            return change(machine, TOPIC, name, "retention.ms", count)
+        case "change the broker":
+            return change(machine, BROKER, "", "log.retention.ms", count)
+        case "replace":
+            entry = AlterConfigsEntry(name="segment.ms", value=str(count))
+            resource = AlterConfigsResource(resource_type=TOPIC, resource_name=name, configs=[entry])
+            replaced = AlterConfigsRequest(resources=[resource], validate_only=False)
+            return machine.alter_configs(replaced, ticket=TICKET)
         case _:
             return machine.allocate_producer_ids(ticket=TICKET)
+
+
+def change(
+    machine: MetadataMachine, kind: int, name: str, config: str, value: int
+) -> Decision[MetadataRecord]:
+    """Set a setting, or with 0 delete it."""
+    entry = IncrementalAlterConfigsEntry(
+        name=config, config_operation=SET if value else DELETE, value=str(value)
+    )
+    resource = IncrementalAlterConfigsResource(resource_type=kind, resource_name=name, configs=[entry])
+    request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
+    return machine.incremental_alter_configs(request, ticket=TICKET)
 
 
 @given(st.lists(STEPS, max_size=25))
@@ -148,6 +199,10 @@ def test_replay_of_the_log_gives_the_same_image(steps: list[Step]) -> None:
     assert {name: one.topic_configs(name) for name in one.topics} == {
         name: other.topic_configs(name) for name in other.topics
     }
+    assert [one.configs(BROKER, name) for name in ("", "1")] == [
+        other.configs(BROKER, name) for name in ("", "1")
+    ]
+    assert machine.settings["log.retention.ms"] == replayed.settings["log.retention.ms"]
     assert one.next_producer_id == other.next_producer_id
     assert one.generation == other.generation == len(log)
     assert one.colliding_name("a.b") == other.colliding_name("a.b")

@@ -48,7 +48,13 @@ def test_a_read_is_told_of_the_transactions_that_touch_it(store: Store, segment_
     log = store.open()
     fill(log)
 
-    ranges = {(0, 9): [(1, 0), (2, 1), (1, 7)], (0, 1): [(1, 0)], (4, 6): [(2, 1)], (6, 7): [], (8, 9): [(1, 7)]}
+    ranges = {
+        (0, 9): [(1, 0), (2, 1), (1, 7)],
+        (0, 1): [(1, 0)],
+        (4, 6): [(2, 1)],
+        (6, 7): [],
+        (8, 9): [(1, 7)],
+    }
     assert {(a, b): log.aborted_transactions(a, b) for a, b in ranges} == ranges
     assert log.last_stable_offset == 9
     store.stop()

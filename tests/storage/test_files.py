@@ -151,7 +151,13 @@ def test_the_filesystem_is_synced_by_one_call(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("system", "release", "can"),
-    [("Linux", "5.8.0-1", True), ("Linux", "5.7.19", False), ("Linux", "6-rc", True), ("Darwin", "23.1", False)],
+    [
+        ("Linux", "5.8.0-1", True),
+        ("Linux", "5.7.19", False),
+        ("Linux", "6-rc", True),
+        ("Linux", "custom", False),
+        ("Darwin", "23.1", False),
+    ],
 )
 def test_a_filesystem_is_synced_where_the_kernel_tells_of_errors(
     monkeypatch: pytest.MonkeyPatch, system: str, release: str, can: bool

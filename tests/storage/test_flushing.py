@@ -89,9 +89,7 @@ def flush(directory: LogDirectory, logs: list[PartitionLog]) -> None:
     flush_logs(directory.disk, directory.path, logs)
 
 
-def test_a_new_partition_lasts_with_its_folder_and_its_names(
-    directory: LogDirectory, files: SyncLog
-) -> None:
+def test_a_new_partition_lasts_with_its_folder_and_its_names(directory: LogDirectory, files: SyncLog) -> None:
     """Batches that no start would find are lost as well."""
     (log,) = open_logs(directory, 1)
     append(log)
@@ -139,7 +137,8 @@ def test_a_rolled_segment_lasts_with_its_indexes_and_its_snapshot(
 
 
 @pytest.mark.parametrize(
-    ("count", "can_sync", "at_once"), [(1, True, False), (16, True, False), (17, True, True), (17, False, False)]
+    ("count", "can_sync", "at_once"),
+    [(1, True, False), (16, True, False), (17, True, True), (17, False, False)],
 )
 def test_many_logs_are_synced_at_once(
     directory: LogDirectory, files: SyncLog, count: int, can_sync: bool, at_once: bool
@@ -175,9 +174,7 @@ def test_a_file_that_was_closed_with_unsynced_bytes_costs_a_sync_of_the_filesyst
 
 
 @pytest.mark.parametrize("count", [1, 5, 17])
-def test_a_failed_sync_is_final_for_the_folder(
-    directory: LogDirectory, files: SyncLog, count: int
-) -> None:
+def test_a_failed_sync_is_final_for_the_folder(directory: LogDirectory, files: SyncLog, count: int) -> None:
     """No log of the flush advances, none is flushed again, no sync is called again."""
     logs = open_logs(directory, count)
     for log in logs:
@@ -241,7 +238,9 @@ def test_a_log_that_is_deleted_meanwhile_is_passed_over(directory: LogDirectory,
     assert logs[0].recovery_point == 1
 
 
-def test_what_is_appended_during_a_flush_is_left_for_the_next(directory: LogDirectory, files: SyncLog) -> None:
+def test_what_is_appended_during_a_flush_is_left_for_the_next(
+    directory: LogDirectory, files: SyncLog
+) -> None:
     """The kernel may or may not have taken it along."""
     (log,) = open_logs(directory, 1)
     append(log, 2)

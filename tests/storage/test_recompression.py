@@ -1,8 +1,11 @@
 """Tests of storage.recompression, after LogValidator.validateMessagesAndAssignOffsetsCompressed."""
 
+import struct
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.storage.support import NOW_MS, TOPIC_PARTITION, simple_batch
 from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
@@ -63,6 +66,44 @@ def test_a_batch_takes_the_topics_codec(name: str, codec: Codec) -> None:
         assert getattr(batch, field) == getattr(RecordBatch(sent), field)
 
 
+@settings(max_examples=80, deadline=None)
+@given(
+    records=st.lists(
+        st.builds(
+            Record,
+            st.none() | st.binary(max_size=20),
+            st.none() | st.binary(max_size=200),
+            st.integers(NOW_MS - 1000, NOW_MS),
+            st.lists(st.tuples(st.text(max_size=3), st.none() | st.binary(max_size=9)), max_size=2).map(
+                tuple
+            ),
+        ),
+        min_size=1,
+        max_size=30,
+    ),
+    codec=st.sampled_from(list(Codec)),
+    name=st.sampled_from(list(TYPES)),
+    shift_ms=st.integers(0, 3),
+)
+def test_whatever_the_records_they_stay(
+    records: list[Record], codec: Codec, name: str, shift_ms: int
+) -> None:
+    """Also where the header's first time is not that of the first record."""
+    sent = build_batch(records)
+    struct.pack_into(">q", sent, 27, RecordBatch(sent).base_timestamp - shift_ms)
+    counted = prepared(resealed(sent), compression_type="zstd")  # counts the times anew
+    again = prepared(prepared(counted, compression_type=codec.name.lower() if codec else "uncompressed"),
+                     compression_type=name)  # fmt: skip
+
+    wanted = [
+        record._replace(timestamp_ms=record.timestamp_ms - shift_ms, offset=index)
+        for index, record in enumerate(records)
+    ]
+    assert decode_records(RecordBatch(again)) == wanted
+    assert RecordBatch(again).codec == TYPES[name]
+    assert RecordBatch(again).max_timestamp == max(record.timestamp_ms for record in wanted)
+
+
 @pytest.mark.parametrize("codec", list(Codec))
 def test_the_producers_codec_is_kept_where_the_topic_has_none(codec: Codec) -> None:
     """compression.type=producer, the default: nothing to do before the append."""
@@ -92,6 +133,15 @@ def test_what_takes_long_to_look_into_is_prepared() -> None:
     ):
         assert [needs_preparation(b, config) for b in (small, large, packed)] == [False, True, True]
     assert [needs_preparation(b, LogConfig()) for b in (small, large, packed)] == [False, False, False]
+
+
+def test_another_codec_is_prepared_whatever_its_size() -> None:
+    """One record or many: compressing is for a thread."""
+    sent = simple_batch(1, codec=Codec.GZIP)
+
+    assert needs_preparation(sent, LogConfig(compression_type="uncompressed"))
+    assert needs_preparation(sent, LogConfig(compression_type="zstd"))
+    assert not needs_preparation(sent, LogConfig(compression_type="gzip"))
 
 
 @pytest.mark.parametrize("records", [b"", b"short", bytes(HEADER_BYTES)])
@@ -194,3 +244,13 @@ def test_the_topics_level_counts(name: str, setting: str, low: int, high: int) -
     ]
 
     assert sizes[1] < sizes[0]
+
+
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.LZ4, Codec.ZSTD])
+@pytest.mark.parametrize("config", [{"compression_type": "snappy"}, {"cleanup_policy": ("compact",)}])
+def test_a_bomb_is_too_large(codec: Codec, config: dict[str, Any]) -> None:
+    """A producer that meant it splits its batch; any other has cost 64 MiB for a moment."""
+    bomb = build_batch([Record(b"k", bytes(1 << 20), NOW_MS)] * 70, codec=codec)
+
+    assert len(bomb) < 1 << 20
+    assert refusal(bomb, **config).code is ErrorCode.MESSAGE_TOO_LARGE

@@ -234,7 +234,7 @@ def test_what_can_be_rebuilt_is_rebuilt(store: Store, clean: bool, suffix: str, 
     log = store.open()
 
     assert offsets(log) == list(range(20))
-    assert log.offset_of_max_timestamp() is not None
+    assert max(segment.max_timestamp for segment in log.segments.all()) >= 0
     assert send(log, 19)
     assert not send(log, 20)
     assert ("snapshot" in notices(store)) == ((suffix, damage) == (".snapshot", "noise"))

@@ -93,7 +93,7 @@ def test_a_segment_that_cannot_be_renamed_stays(tmp_path: Path, faulty_files: Fa
     segments = filled(tmp_path, (0, 6), files=faulty_files)
 
     faulty_files.fail_next("rename")
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match="no space"):
         segments.remove_before(6)
     assert offsets(segments, 0) == [0, 2, 4]
 

@@ -2,7 +2,6 @@
 
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,105 +9,30 @@ from hypothesis import strategies as st
 
 from tests.storage.support import NOW_MS, Store, UnsyncedFiles
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.protocol.records import Codec, Record, RecordBatch, build_batch
-from wirekafka.storage import PartitionLog
+from wirekafka.protocol.records import HEADER_BYTES, Codec, Record, RecordBatch, build_batch
+from wirekafka.storage import Origin, PartitionLog
 from wirekafka.storage.config import LogConfig
-from wirekafka.storage.disk import Disk
-from wirekafka.storage.files import FILES, FileSlice
-from wirekafka.storage.segment import Segment
+from wirekafka.storage.files import FileSlice
 from wirekafka.storage.timestamps import (
     TimestampOffset,
     TimestampSearch,
-    first_at_or_after,
-    first_with_largest,
     search_largest,
     searches_at_or_after,
 )
 
 
 @pytest.fixture
-def fill(tmp_path: Path) -> Callable[..., Segment]:
-    """Makes a segment of batches, given each batch's timestamps."""
+def fill(store: Store) -> Callable[..., PartitionLog]:
+    """Makes a log of batches, given each batch's timestamps; every codec has its turn."""
 
-    def make(*batches: list[int], attributes: int = 0) -> Segment:
-        config = LogConfig(index_interval_bytes=100)
-        segment = Segment.create(Disk.on(FILES), str(tmp_path), 0, config=config, created_ms=0)
-        for i, times in enumerate(batches):
-            data = build_batch(
-                [Record(b"k", b"v", time) for time in times],
-                base_offset=segment.next_offset,
-                leader_epoch=3,
-                codec=i % 5,
-                attributes=attributes,
-            )
-            segment.append(data, RecordBatch(data))
-        return segment
+    def make(*batches: list[int]) -> PartitionLog:
+        store.config = LogConfig(index_interval_bytes=100)
+        log = store.open()
+        for index, times in enumerate(batches):
+            append(log, *times, codec=index % 5)
+        return log
 
     return make
-
-
-def test_the_first_record_at_or_after_a_time_is_found(fill: Callable[..., Segment]) -> None:
-    """The exact record inside its batch, compressed or not."""
-    segment = fill(*[[10 * i, 10 * i + 5] for i in range(1, 30)])
-
-    for time in range(1, 296):
-        step = max(-(-time // 5), 2)
-        assert first_at_or_after(segment, time, 0) == TimestampOffset(5 * step, step - 2, 3)
-    assert first_at_or_after(segment, 296, 0) is None
-
-
-def test_times_that_go_back_are_searched_in_offset_order(fill: Callable[..., Segment]) -> None:
-    """It is the first by offset, not by time."""
-    segment = fill([50, 20], [90], [10, 60], [95])
-
-    assert first_at_or_after(segment, 55, 0) == TimestampOffset(90, 2, 3)
-    assert first_at_or_after(segment, 91, 0) == TimestampOffset(95, 5, 3)
-    assert first_at_or_after(segment, 55, 3) == TimestampOffset(60, 4, 3)
-
-
-def test_log_append_time_needs_no_decoding(fill: Callable[..., Segment]) -> None:
-    """All records of the batch have its time; the first that is not before the start counts."""
-    segment = fill([10, 20, 30], attributes=0x08)
-
-    assert first_at_or_after(segment, 15, 1) == TimestampOffset(30, 1, 3)
-    assert first_with_largest(segment) == TimestampOffset(30, 0, 3)
-
-
-def test_the_first_record_with_the_largest_time_is_found(fill: Callable[..., Segment]) -> None:
-    """Of several batches with the same largest time, the first."""
-    segment = fill(*([[5, 6]] * 10), [7, 70, 70], [8], [70], *([[9]] * 10))
-
-    assert first_with_largest(segment) == TimestampOffset(70, 21, 3)
-
-
-def test_a_segment_without_batches_has_none(fill: Callable[..., Segment]) -> None:
-    """None, not an offset of nothing."""
-    assert first_with_largest(fill()) is None
-    assert first_at_or_after(fill(), 0, 0) is None
-
-
-def test_a_batch_whose_header_promises_too_much_is_passed_over(tmp_path: Path) -> None:
-    """A client may claim a larger maximum than its records have; the search goes on behind it."""
-    config = LogConfig()
-    segment = Segment.create(Disk.on(FILES), str(tmp_path), 0, config=config, created_ms=0)
-    for offset, (time, claimed) in enumerate([(10, 99), (50, 50)]):
-        data = build_batch([Record(None, b"", time)], base_offset=offset)
-        batch = RecordBatch(data)
-        batch.set_timestamp_type(log_append_time=False, max_timestamp=claimed)
-        segment.append(data, batch)
-
-    assert first_at_or_after(segment, 40, 0) == TimestampOffset(50, 1, -1)
-    assert first_with_largest(segment) is None
-
-
-def found_in(log: PartitionLog, timestamp_ms: int) -> TimestampOffset | None:
-    """What a caller finds that runs every search until one has it."""
-    return next(filter(None, (search.run() for search in searches_at_or_after(log, timestamp_ms))), None)
-
-
-def append(log: PartitionLog, *times: int, codec: int = 0) -> None:
-    data = build_batch([Record(b"k", b"v" * 20, time) for time in times], codec=codec)
-    log.append(data, leader_epoch=3, now_ms=NOW_MS)
 
 
 @pytest.fixture
@@ -116,6 +40,119 @@ def segmented(store: Store) -> PartitionLog:
     """A log whose segments have room for a few small batches."""
     store.config = LogConfig(segment_bytes=400, index_interval_bytes=100)
     return store.open()
+
+
+def append(log: PartitionLog, *times: int, codec: int = 0) -> None:
+    data = build_batch([Record(b"k", b"v" * 20, time) for time in times], codec=codec)
+    log.append(data, leader_epoch=3, now_ms=NOW_MS)
+
+
+def append_claiming(log: PartitionLog, largest: int, *times: int) -> None:
+    """Append a batch whose header has a largest time of its own."""
+    data = build_batch([Record(None, b"", time) for time in times])
+    RecordBatch(data).set_timestamp_type(log_append_time=False, max_timestamp=largest)
+    log.append(data, leader_epoch=3, now_ms=NOW_MS)
+
+
+def found_in(log: PartitionLog, timestamp_ms: int) -> TimestampOffset | None:
+    """What a caller finds that runs every search until one has it."""
+    return next(filter(None, (search.run() for search in searches_at_or_after(log, timestamp_ms))), None)
+
+
+def largest_in(log: PartitionLog) -> TimestampOffset | None:
+    search = search_largest(log)
+    return search.run() if search is not None else None
+
+
+def test_the_first_record_at_or_after_a_time_is_found(fill: Callable[..., PartitionLog]) -> None:
+    """The exact record inside its batch, compressed or not."""
+    log = fill(*[[10 * i, 10 * i + 5] for i in range(1, 30)])
+
+    for time in range(1, 296):
+        step = max(-(-time // 5), 2)
+        assert found_in(log, time) == TimestampOffset(5 * step, step - 2, 3)
+    assert found_in(log, 296) is None
+
+
+def test_times_that_go_back_are_searched_in_offset_order(fill: Callable[..., PartitionLog]) -> None:
+    """It is the first by offset, not by time."""
+    log = fill([50, 20], [90], [10, 60], [95])
+
+    assert found_in(log, 55) == TimestampOffset(90, 2, 3)
+    assert found_in(log, 91) == TimestampOffset(95, 5, 3)
+    log.delete_records_before(3)
+    assert found_in(log, 55) == TimestampOffset(60, 4, 3)
+
+
+def test_log_append_time_needs_no_decoding(store: Store) -> None:
+    """All records of the batch have its time; the first that is not before the start counts."""
+    store.config = LogConfig(message_timestamp_type="LogAppendTime")
+    log = store.open()
+    append(log, 10, 20, 30)
+    spoil_records(store)
+
+    assert largest_in(log) == TimestampOffset(NOW_MS, 0, 3)
+    log.delete_records_before(1)
+    assert found_in(log, 15) == TimestampOffset(NOW_MS, 1, 3)
+
+
+def spoil_records(store: Store) -> None:
+    """Overwrite what is behind the first batch's header, so that nobody can read it."""
+    with store.log_path().open("r+b") as file:
+        file.seek(HEADER_BYTES)
+        file.write(b"\xff" * 8)
+
+
+def test_the_first_record_with_the_largest_time_is_found(fill: Callable[..., PartitionLog]) -> None:
+    """Of several batches with the same largest time, the first."""
+    log = fill(*([[5, 6]] * 10), [7, 70, 70], [8], [70], *([[9]] * 10))
+
+    assert largest_in(log) == TimestampOffset(70, 21, 3)
+
+
+def test_records_without_a_time_have_the_largest_there_is(fill: Callable[..., PartitionLog]) -> None:
+    """It is -1, of the first record; by time none is found."""
+    log = fill([-1, -1])
+
+    assert largest_in(log) == TimestampOffset(-1, 0, 3)
+    assert found_in(log, 0) is None
+
+
+def test_a_batch_whose_header_promises_too_much_is_passed_over(fill: Callable[..., PartitionLog]) -> None:
+    """A client may claim a larger maximum than its records have; the search goes on behind it."""
+    log = fill()
+    append_claiming(log, 99, 10)
+    append_claiming(log, 50, 50)
+
+    assert found_in(log, 40) == TimestampOffset(50, 1, 3)
+    assert largest_in(log) is None
+
+
+def test_a_batch_whose_header_promises_too_little_has_the_record_with_that_time(
+    fill: Callable[..., PartitionLog],
+) -> None:
+    """As in Kafka, whose index goes by headers and looks for that very time."""
+    log = fill()
+    append_claiming(log, 20, 50, 20)
+
+    assert largest_in(log) == TimestampOffset(20, 1, 3)
+
+
+def test_what_compaction_has_taken_out_of_a_batch_is_not_found(store: Store) -> None:
+    """The batch keeps its last offset, and the time of its append."""
+    store.config = LogConfig(message_timestamp_type="LogAppendTime")
+    log = store.open()
+    data = build_batch([Record(b"k", b"v", 1)] * 2)
+    data[26] = 5  # the last offset's delta
+    batch = RecordBatch(data)
+    batch.set_timestamp_type(log_append_time=False, max_timestamp=1)
+    log.append(data, leader_epoch=3, now_ms=NOW_MS, origin=Origin.COORDINATOR)
+
+    assert found_in(log, 5) == TimestampOffset(NOW_MS, 0, 3)
+    log.delete_records_before(1)
+    assert found_in(log, 5) == TimestampOffset(NOW_MS, 1, 3)
+    log.delete_records_before(2)
+    assert found_in(log, 5) is None
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -158,10 +195,8 @@ def test_the_largest_time_is_told_though_its_record_is_before_the_start(segmente
     append(segmented, 90, 1)
     append(segmented, 1, 1)
     segmented.delete_records_before(2)
-    search = search_largest(segmented)
 
-    assert search is not None
-    assert search.run() == TimestampOffset(90, 0, 3)
+    assert largest_in(segmented) == TimestampOffset(90, 0, 3)
 
 
 def test_an_empty_log_has_nowhere_to_look(segmented: PartitionLog) -> None:
@@ -183,6 +218,19 @@ def test_a_search_outlives_its_segment(segmented: PartitionLog) -> None:
 
     assert segmented.segments.first_offset > 0
     assert search.run() == TimestampOffset(50, 0, 3)
+
+
+def test_a_log_that_is_shortened_between_two_looks_is_searched_on(segmented: PartitionLog) -> None:
+    """The second segment has gone when its turn comes; the third has the record."""
+    for times in ([90, 1], [1, 1], [1, 1], [1, 95], [1, 1], [1, 1], [97, 1], [1, 1], [1, 1]):
+        append(segmented, *times)
+    segmented.delete_records_before(1)
+    searches = searches_at_or_after(segmented, 50)
+    bases = [segment.base_offset for segment in segmented.segments.all()]
+
+    assert next(searches).run() is None
+    segmented.delete_records_before(bases[2])
+    assert [search.run() for search in searches] == [TimestampOffset(97, 12, 3)]
 
 
 def test_what_was_read_up_to_is_what_was_there_when_it_began(segmented: PartitionLog) -> None:

@@ -11,8 +11,8 @@ from wirekafka.storage.transaction_index import AbortedTransaction, TransactionI
 FIRST = AbortedTransaction(7, 3, 9, 5)
 SECOND = AbortedTransaction(8, 5, 12, 13)
 # Kafka's AbortedTxn, version 0: int16 version, then producer id, first, last and last stable offset.
-FIRST_BYTES = "0000" "0000000000000007" "0000000000000003" "0000000000000009" "0000000000000005"
-SECOND_BYTES = "0000" "0000000000000008" "0000000000000005" "000000000000000c" "000000000000000d"
+FIRST_BYTES = "00000000000000000007000000000000000300000000000000090000000000000005"
+SECOND_BYTES = "000000000000000000080000000000000005000000000000000c000000000000000d"
 
 
 def index_at(folder: Path, *, is_new: bool = False) -> TransactionIndex:
@@ -59,7 +59,7 @@ def test_an_index_that_nobody_asked_for_is_neither_read_nor_written(tmp_path: Pa
 
 
 def test_those_of_a_range_are_found(tmp_path: Path) -> None:
-    """From the first record to the marker; the last stable offset says that no later one can begin earlier."""
+    """From first record to marker; the last stable offset says that no later one begins earlier."""
     index = index_at(tmp_path, is_new=True)
     for aborted in (FIRST, SECOND):
         index.add(aborted)
@@ -68,11 +68,11 @@ def test_those_of_a_range_are_found(tmp_path: Path) -> None:
         found: list[AbortedTransaction] = []
         return found, index.collect(start, end, found)
 
-    found = {}
+    collected = {}
     for start, end in ((0, 3), (0, 4), (0, 5), (0, 6), (9, 13), (10, 14), (13, 14)):
-        aborted, done = collect(start, end)
-        found[start, end] = ([entry.producer_id for entry in aborted], done)
-    assert found == {
+        of_range, done = collect(start, end)
+        collected[start, end] = ([entry.producer_id for entry in of_range], done)
+    assert collected == {
         (0, 3): ([], True),
         (0, 4): ([7], True),
         (0, 5): ([7], True),

@@ -9,7 +9,7 @@ from tests.storage.support import NOW_MS, TOPIC_PARTITION, simple_batch
 from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
 from wirekafka.protocol.records import Codec, Record, RecordBatch, build_batch
 from wirekafka.storage.config import LogConfig
-from wirekafka.storage.validation import Origin, validate
+from wirekafka.storage.validation import Origin, check, validate
 
 LAST_OFFSET_DELTA, RECORD_COUNT, BASE_OFFSET, LENGTH, MAGIC, ATTRIBUTES = 23, 57, 0, 8, 16, 21
 
@@ -185,6 +185,11 @@ def test_a_producer_id_needs_a_sequence_from_clients_only() -> None:
     assert checked(simple_batch(producer_id=1, producer_epoch=0), origin=Origin.COORDINATOR).producer_id == 1
 
 
+def test_a_producer_id_with_a_sequence_passes() -> None:
+    """What an idempotent producer sends."""
+    assert checked(simple_batch(producer_id=1, producer_epoch=0, base_sequence=0)).base_sequence == 0
+
+
 def test_a_transactional_batch_needs_a_producer_id() -> None:
     """There is no transaction without a producer."""
     error = refusal(simple_batch(attributes=0x10))
@@ -308,3 +313,47 @@ def test_every_record_is_blamed_for_a_timestamp_type_that_is_not_the_producers_t
 
     assert isinstance(error, InvalidRecords)
     assert [index for index, _ in error.record_errors] == [0, 1]
+
+
+def test_checking_alone_gives_a_batch_no_time() -> None:
+    """What a thread does before the append leaves to it what is the log's to give."""
+    batch = simple_batch(2, timestamp_ms=5)
+    before = bytes(batch)
+    config = LogConfig(message_timestamp_type="LogAppendTime", cleanup_policy=("delete",))
+
+    assert check(batch, TOPIC_PARTITION, config, origin=Origin.CLIENT, now_ms=NOW_MS).record_count == 2
+    assert bytes(batch) == before
+
+
+def test_what_has_been_looked_into_is_not_looked_into_again() -> None:
+    """The header is checked all the same, for the batch may be another one."""
+    keyless, config = simple_batch(2), LogConfig(cleanup_policy=("compact",))
+
+    def once_more(records: bytearray) -> RecordBatch:
+        return validate(
+            records, TOPIC_PARTITION, config, origin=Origin.CLIENT, now_ms=NOW_MS, looked_inside=True
+        )
+
+    assert once_more(keyless).record_count == 2
+    keyless[-1] ^= 1
+    with pytest.raises(KafkaError) as caught:
+        once_more(keyless)
+    assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
+
+
+def test_a_header_that_lies_about_its_largest_time_is_put_right() -> None:
+    """No record is at fault, so none is refused (LogValidator goes by the records)."""
+    batch = simple_batch(2)
+    RecordBatch(batch).set_timestamp_type(log_append_time=False, max_timestamp=NOW_MS + 9_000_000)
+
+    assert checked(batch).max_timestamp == NOW_MS
+    assert RecordBatch(batch).crc_ok()
+
+
+def test_no_record_is_blamed_in_a_batch_that_is_large_when_unpacked() -> None:
+    """A refusal is not worth a megabyte."""
+    records = [Record(b"k", bytes(600_000), NOW_MS + 9_000_000)] * 2
+    error = refusal(build_batch(records, codec=Codec.ZSTD))
+
+    assert isinstance(error, InvalidRecords)
+    assert (error.code, error.record_errors) == (ErrorCode.INVALID_TIMESTAMP, [])

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.testing import RunningBroker, running_broker
 
 WAIT_SECONDS = 10.0
+MEBIBYTE = 1024 * 1024
+LARGE = "x" * 300_000
+"""Three of them fill a segment of the least size there is."""
 Pair = tuple[str, str | None]
 
 
@@ -39,9 +42,10 @@ def send(broker: RunningBroker, topic: str, *pairs: Pair, timestamp_ms: int = 0)
 
 
 def earliest(broker: RunningBroker, topic: str) -> int:
-    client = admin(broker)
-    [found] = client.list_offsets({TopicPartition(topic, 0): OffsetSpec.earliest()}).values()
-    return int(found.result(WAIT_SECONDS).offset)
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "reader"})
+    low, _ = consumer.get_watermark_offsets(TopicPartition(topic, 0), WAIT_SECONDS)
+    consumer.close()
+    return low
 
 
 def delete_records(broker: RunningBroker, topic: str, index: int, offset: int) -> int:
@@ -66,7 +70,11 @@ def read(broker: RunningBroker, topic: str, count: int) -> list[tuple[int, str, 
         found = consumer.consume(count, 2.0 if count > 100 else 0.7)
     finally:
         consumer.close()
-    return [(m.offset(), m.key().decode(), None if m.value() is None else m.value().decode()) for m in found]
+    return [(m.offset() or 0, _text(m.key()) or "", _text(m.value())) for m in found]
+
+
+def _text(data: str | bytes | None) -> str | None:
+    return data.decode() if isinstance(data, bytes) else data
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -92,10 +100,10 @@ def test_retention_ms_is_seen_to_work() -> None:
 def test_retention_now() -> None:
     """By the time of the records: what is old goes at once, what is not stays."""
     with running_broker(settings={"log.retention.check.interval.ms": "1000000"}) as broker:
-        topic = make_topic(broker, retention_ms=3_600_000, segment_bytes=1024)
+        topic = make_topic(broker, retention_ms=3_600_000, segment_bytes=MEBIBYTE)
         old_ms = time.time_ns() // 1_000_000 - 7_200_000
-        send(broker, topic, *[("old", "x" * 300)] * 6, timestamp_ms=old_ms)
-        send(broker, topic, *[("new", "x" * 300)] * 6)
+        send(broker, topic, *[("old", LARGE)] * 6, timestamp_ms=old_ms)
+        send(broker, topic, *[("new", LARGE)] * 6)
 
         broker.apply_retention(topic)
 
@@ -108,15 +116,15 @@ def test_retention_now() -> None:
 def test_retention_bytes_now() -> None:
     """As many of the newest segments stay as make up retention.bytes."""
     with running_broker() as broker:
-        topic = make_topic(broker, retention_bytes=2500, segment_bytes=1024, file_delete_delay_ms=0)
-        send(broker, topic, *[("k", "x" * 300)] * 30)
+        topic = make_topic(broker, retention_bytes=2_500_000, segment_bytes=MEBIBYTE, file_delete_delay_ms=0)
+        send(broker, topic, *[("k", LARGE)] * 30)
 
         broker.apply_retention(topic)
 
         assert 20 < earliest(broker, topic) < 26
         logs = broker.data_dir / f"{topic}-0"
         wait_until(lambda: not list(logs.glob("*.deleted")))
-        assert sum(path.stat().st_size for path in logs.glob("*.log")) < 3600
+        assert sum(path.stat().st_size for path in logs.glob("*.log")) < 3_600_000
 
 
 @pytest.mark.parametrize("policy", ["delete", "compact,delete"])
@@ -135,7 +143,7 @@ def test_deleted_records_stay_deleted(tmp_path: Path, policy: str) -> None:
 
 
 def test_records_that_cannot_be_deleted() -> None:
-    """Each with Kafka's code: behind the end, of no partition, of a topic that is only compacted."""
+    """Each with Kafka's code: behind the end, of a topic that is only compacted."""
     with running_broker() as broker:
         kept = make_topic(broker, "kept", cleanup_policy="compact")
         topic = make_topic(broker)
@@ -147,7 +155,6 @@ def test_records_that_cannot_be_deleted() -> None:
             return int(caught.value.args[0].code())
 
         assert code(topic, 0, 2) == ErrorCode.OFFSET_OUT_OF_RANGE
-        assert code(topic, 1, 0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         assert code(kept, 0, -1) == ErrorCode.POLICY_VIOLATION
         assert earliest(broker, topic) == 0
 
@@ -174,11 +181,11 @@ def test_compaction_by_itself() -> None:
     """With segments that are sealed early and a low ratio the cleaner finds the log by itself."""
     with running_broker() as broker:
         topic = make_topic(
-            broker, cleanup_policy="compact", segment_bytes=1024, min_cleanable_dirty_ratio=0.01
+            broker, cleanup_policy="compact", segment_bytes=MEBIBYTE, min_cleanable_dirty_ratio=0.01
         )
-        send(broker, topic, *[("k", str(i) * 100) for i in range(60)])
+        send(broker, topic, *[("k", LARGE) for _ in range(30)])
 
-        wait_until(lambda: len(read(broker, topic, 60)) < 20)
+        wait_until(lambda: read(broker, topic, 1)[0][0] > 20)
 
 
 def test_only_compacted_topics_are_compacted() -> None:

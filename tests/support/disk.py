@@ -41,7 +41,7 @@ class SlowDisk:
         finally:
             self._open.set()
 
-    def wait_for_sync(self, count: int = 1) -> None:
+    def wait_for_sync(self, count: int) -> None:
         """Return when that many syncs have begun."""
         deadline = time.monotonic() + WAIT_SECONDS
         while self.syncs < count:

@@ -13,10 +13,15 @@ from typing import Any
 from wirekafka.storage import Files
 
 _READING = {
+    "can_sync_filesystem",
     "close",
+    "descriptor_limit",
+    "drop_cache",
     "list_folder",
     "list_folders_in",
     "lock",
+    "modified_ms",
+    "open_folder",
     "pread",
     "process_id",
     "random_bytes",
@@ -64,7 +69,8 @@ class CountedFiles(Files):
         if self.killed:
             raise Killed
         if _writes(name, named):
-            self.calls.append(f"{name} {arguments[0] if isinstance(arguments[0], str) else ''}".strip())
+            path = arguments[0] if isinstance(arguments[0], str) else ""
+            self.calls.append(f"{name} {path}".strip())
             if len(self.calls) == self.at:
                 self._strike(name, real, arguments)
         if name in _SYNCING:
@@ -86,6 +92,11 @@ class CountedFiles(Files):
 
     def open(self, path: str, *, create: bool = False, truncate: bool = False) -> int:
         fd: int = self._call("open", Files.open, (path,), {"create": create, "truncate": truncate})
+        self._descriptors.add(fd)
+        return fd
+
+    def open_folder(self, path: str) -> int:
+        fd: int = self._call("open_folder", Files.open_folder, (path,), {})
         self._descriptors.add(fd)
         return fd
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.torture.faulty_files import CountedFiles
-from tests.torture.scenarios import ONE, OTHER, SMALL, fill
+from tests.torture.scenarios import ONE, OTHER, SMALL, delete_before, fill
 from tests.torture.store import Account, Store, contents
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -41,9 +41,7 @@ class Folder:
         fill(store)
         account = store.accounts[ONE]
         account.start = account.batches[1][0]
-        store.logs[ONE].delete_records_before(account.start)
-        assert store.directory is not None
-        store.directory.checkpoint()
+        delete_before(store, account.start)
         points = {tp: account.end if clean else store.logs[tp].recovery_point for tp in store.accounts}
         if clean:
             store.close()

@@ -4,21 +4,27 @@
 A new operation of storage is a line in SCENARIOS.
 """
 
+import contextlib
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.torture.faulty_files import CountedFiles, Fault, Killed
-from tests.torture.store import RECORDS_A_BATCH, NotAsAcknowledged, Store
+from tests.torture.store import NOW_MS, RECORDS_A_BATCH, NotAsAcknowledged, Store
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import LogConfig
+from wirekafka.storage import LogConfig, PartitionLog
+from wirekafka.storage.cleaning import OffsetMap, clean, cleanable
+from wirekafka.storage.retention import apply_retention, start_after_retention
+from wirekafka.storage.set_aside import unlink_set_aside
 
 ONE, OTHER, NEW = TopicPartition("one", 0), TopicPartition("other", 3), TopicPartition("new", 1)
 SMALL = LogConfig(segment_bytes=700, index_interval_bytes=150)
 """A segment takes three batches, or so."""
+COMPACTED = replace(SMALL, cleanup_policy=("compact",), min_cleanable_dirty_ratio=0.0)
 _KILLS = (Fault.KILL, Fault.TORN_KILL)
+_OF_WRITES = (Fault.SHORT, Fault.TORN_KILL)
 _NO_SPACE = (Fault.ENOSPC, Fault.SHORT)
 
 
@@ -37,10 +43,10 @@ class Scenario:
 
 def fill(store: Store) -> None:
     """Two logs of some segments, a part of them flushed and checkpointed."""
-    for number in range(14):
+    for number in range(11):
         store.append(ONE)
         store.append(OTHER)
-        if number == 8:
+        if number == 6:
             _flush(store)
             _checkpoint(store)
 
@@ -71,16 +77,65 @@ def _flush_and_checkpoint(store: Store, files: CountedFiles) -> None:
 
 def _delete_records(store: Store, files: CountedFiles) -> None:
     account = store.accounts[ONE]
-    account.start = account.batches[9][0]
-    store.logs[ONE].delete_records_before(account.start)
-    _checkpoint(store)
+    account.start = account.batches[8][0]
+    delete_before(store, account.start)
 
 
 def _delete_all_records(store: Store, files: CountedFiles) -> None:
     account = store.accounts[ONE]
     account.start = account.end
-    store.logs[ONE].delete_records_before(account.end)
+    delete_before(store, account.end)
+
+
+def delete_before(store: Store, offset: int) -> None:
+    """DeleteRecords, as the broker does it: the files, then the checkpoint, then the files' end."""
+    log = store.logs[ONE]
+    gone = log.delete_records_before(offset)
     _checkpoint(store)
+    _unlink(log, gone)
+
+
+def _unlink(log: PartitionLog, gone: list[str]) -> None:
+    """The broker only logs it when this fails: the next start does what is left."""
+    with contextlib.suppress(OSError):
+        unlink_set_aside(log.disk.files, gone)
+
+
+def _retain(store: Store, files: CountedFiles) -> None:
+    log = store.logs[ONE]
+    log.config = replace(store.config, retention_bytes=1000)
+    end = log.log_end_offset
+    store.accounts[ONE].start = start_after_retention(log, high_watermark=end, now_ms=NOW_MS)
+    gone = apply_retention(log, high_watermark=end, now_ms=NOW_MS)
+    _unlink(log, gone)
+    _checkpoint(store)
+
+
+def _compact(store: Store, files: CountedFiles) -> None:
+    compact(store)
+
+
+def compact(store: Store) -> None:
+    """Compact a whole log, as the broker does it."""
+    assert store.directory is not None
+    log = store.logs[ONE]
+    store.accounts[ONE].compacted = True
+    gone: list[str] = []
+    log.roll(NOW_MS)
+    log.flush()
+    end = log.log_end_offset
+    since = store.directory.cleaned_up_to(ONE)
+    what = cleanable(log, since, high_watermark=end, flushed_up_to=log.recovery_point, now_ms=NOW_MS)
+    cleaned = clean(what, OffsetMap(1 << 12), high_watermark=end, now_ms=NOW_MS, drop=gone.extend)
+    store.directory.set_cleaned_up_to(ONE, cleaned.end_offset)
+    store.directory.checkpoint_cleaned()
+    _unlink(log, gone)
+
+
+def _fill_and_compact(store: Store) -> None:
+    fill(store)
+    compact(store)
+    fill(store)
 
 
 def _create(store: Store, files: CountedFiles) -> None:
@@ -119,6 +174,9 @@ SCENARIOS: dict[str, Scenario] = {
     "create-topic": Scenario(_create, fill),
     "delete-topic": Scenario(_delete, fill),
     "recreate-topic": Scenario(_recreate, fill),
+    "retention": Scenario(_retain, fill),
+    "compaction": Scenario(_compact, fill, COMPACTED),
+    "second-compaction": Scenario(_compact, _fill_and_compact, COMPACTED),
     "close": Scenario(_close, fill),
     "open-first": Scenario(_open, lambda store: None, stopped="closed"),
     "open-after-close": Scenario(_open, fill, stopped="closed"),
@@ -129,6 +187,13 @@ SCENARIOS: dict[str, Scenario] = {
 
 class Wrong(AssertionError):
     """A case did not end as it has to; the text names the call."""
+
+
+def cases(path: Path, name: str, fault: Fault) -> list[tuple[int, bool]]:
+    """The calls of an operation that can meet a fault, by number, and whether the folder is closed then."""
+    calls = calls_of(path, name)
+    numbers = [at for at, call in enumerate(calls, 1) if call == "pwrite" or fault not in _OF_WRITES]
+    return [(at, closes) for at in numbers for closes in ((False,) if fault in _KILLS else (False, True))]
 
 
 def strike(path: Path, name: str, fault: Fault, at: int, *, closes: bool) -> bool:
@@ -149,7 +214,7 @@ def strike(path: Path, name: str, fault: Fault, at: int, *, closes: bool) -> boo
                 if closes and store.directory is not None:
                     _close_if_possible(store)
             if not files.struck and refusal is not None:
-                raise Wrong(f"without a fault: {refusal}")
+                raise NotAsAcknowledged(f"refused without a fault: {refusal}")
         finally:
             store.drop()
             files.let_go()

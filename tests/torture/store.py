@@ -49,14 +49,11 @@ class Account:
         there = list(served(log))
         if self.compacted:
             return self._check_compacted(there)
-        wanted = [batch for batch in self.batches if batch[0] >= self.start]
-        known = {*self.batches}
-        kept = [batch for batch in there if batch[0] >= self.start]
-        extra = kept[len(wanted) :]
-        if kept[: len(wanted)] != wanted:
-            raise NotAsAcknowledged(f"{_bases(kept)} are there, {_bases(wanted)} were acknowledged")
-        if any(batch not in known for batch in there if batch[0] < self.start):
-            raise NotAsAcknowledged(f"{_bases(there)}: what is before the start was never sent")
+        first = min([self.start, *(offset for offset, _ in there[:1])])
+        wanted = [batch for batch in self.batches if batch[0] >= first]
+        extra = there[len(wanted) :]
+        if there[: len(wanted)] != wanted:
+            raise NotAsAcknowledged(f"{_bases(there)} are there, {_bases(wanted)} were acknowledged")
         if extra and not (len(extra) == 1 and self._was_begun(extra[0])):
             raise NotAsAcknowledged(f"{_bases(extra)} are there and were not acknowledged")
         return None

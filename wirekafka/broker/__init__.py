@@ -3,7 +3,7 @@
 from wirekafka.broker.broker import Broker, open_broker
 from wirekafka.broker.config import BrokerConfig, ListenerConfig
 from wirekafka.broker.coordination import OFFSETS_TOPIC
-from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan
+from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey, FetchPlan
 from wirekafka.broker.fetching import FetchLimits, Found, failed_fetch
 from wirekafka.broker.fetching import fetch as fetch_partitions
 from wirekafka.broker.flushing import AwaitedFlush, wait_for_flush
@@ -20,6 +20,7 @@ __all__ = [
     "FetchKey",
     "FetchLimits",
     "FetchPlan",
+    "FetchedPartition",
     "Found",
     "GroupClient",
     "ListedOffset",

@@ -37,11 +37,12 @@ from wirekafka.broker.retention import Retention
 from wirekafka.broker.unlinking import Unlinking
 from wirekafka.metadata import ConfigError, MetadataImage, MetadataMachine, Settings
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import LogConfig, LogDirectory, flush_logs, unlink_set_aside
+from wirekafka.storage import FSYNC, LogConfig, LogDirectory, flush_logs, unlink_set_aside
 
 _METADATA_LEADER_EPOCH = 1
-_LARGEST_METADATA_BATCH_BYTES = 8 * 1024 * 1024
-"""As in Kafka's metadata log."""
+_METADATA_LOG = LogConfig(max_message_bytes=8 * 1024 * 1024, durability=FSYNC)
+"""As Kafka's metadata log: a batch may be that large, and what it says is flushed before it is told, whatever
+holds for topics. Were a producer id given out twice, new records would pass for duplicates of old ones."""
 _LARGEST_SESSION_ID = 2**31 - 1
 
 
@@ -68,7 +69,7 @@ class Broker:
         self.coordination = Coordination(config.settings, self.clock, self.alarms)
         self.cluster = Cluster(
             machine,
-            self._metadata_partition(directory, config.settings),
+            self._metadata_partition(directory),
             self.partitions,
             self.coordination,
             clock=self.clock,
@@ -112,13 +113,9 @@ class Broker:
         """The settings as they hold now: what was changed at run time lies over what was given at start."""
         return self.cluster.settings
 
-    def _metadata_partition(self, directory: LogDirectory, settings: Settings) -> Partition:
-        log_config = LogConfig(
-            max_message_bytes=_LARGEST_METADATA_BATCH_BYTES,
-            durability=settings.get_str("wirekafka.durability"),
-        )
+    def _metadata_partition(self, directory: LogDirectory) -> Partition:
         log = directory.open_log(
-            METADATA_PARTITION, METADATA_TOPIC_ID, log_config, now_ms=self.clock.wall_ms()
+            METADATA_PARTITION, METADATA_TOPIC_ID, _METADATA_LOG, now_ms=self.clock.wall_ms()
         )
         return Partition(log, _METADATA_LEADER_EPOCH, self.flusher)
 

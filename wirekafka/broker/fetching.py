@@ -14,7 +14,12 @@ import trio
 
 from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey
 from wirekafka.broker.partition import Partition
-from wirekafka.protocol.apis.fetch import EpochEndOffset, FetchPartition, PartitionData
+from wirekafka.protocol.apis.fetch import (
+    AbortedTransaction,
+    EpochEndOffset,
+    FetchPartition,
+    PartitionData,
+)
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import FileSlice
 
@@ -92,6 +97,7 @@ def _read_one(
         found.check_leader_epoch(wanted.current_leader_epoch)
         diverging = _divergence(wanted, found)
         records = b"" if diverging else _read_records(wanted, found, left_bytes, limits, is_first)
+        aborted = _aborted(wanted, found, records) if limits.committed_only else None
     except KafkaError as error:
         return failed_fetch(wanted.partition, error.code)
     return PartitionData(
@@ -101,7 +107,7 @@ def _read_one(
         last_stable_offset=found.last_stable_offset,
         log_start_offset=found.log.log_start_offset,
         diverging_epoch=diverging or EpochEndOffset(),
-        aborted_transactions=[] if limits.committed_only else None,
+        aborted_transactions=aborted,
         records=records,
     )
 
@@ -115,6 +121,18 @@ def _read_records(
         committed_only=limits.committed_only,
         at_least_one_batch=is_first,
     )
+
+
+def _aborted(
+    wanted: FetchPartition, partition: Partition, records: FileSlice | bytes
+) -> list[AbortedTransaction]:
+    """The transactions that a reader of committed records has to leave out of what it gets."""
+    if not isinstance(records, FileSlice) or not records:
+        return []
+    return [
+        AbortedTransaction(producer_id=producer_id, first_offset=first_offset)
+        for producer_id, first_offset in partition.aborted_transactions(wanted.fetch_offset, records)
+    ]
 
 
 def _divergence(wanted: FetchPartition, partition: Partition) -> EpochEndOffset | None:

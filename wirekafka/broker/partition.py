@@ -18,22 +18,24 @@ from wirekafka.broker.preparing import prepared
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError, NotOneBatch
 from wirekafka.protocol.records import HEADER_BYTES, Codec, RecordBatch
-from wirekafka.protocol.records.batch import MAGIC_V2
+from wirekafka.protocol.records.batch import MAGIC_V2, TRANSACTIONAL_FLAG
 from wirekafka.storage import (
     FSYNC,
+    PRODUCER_COMPRESSION,
     Appended,
     Buffer,
     FileSlice,
     LogConfig,
     Origin,
     PartitionLog,
-    TimestampOffset,
     needs_preparation,
 )
 
 ANY_LEADER_EPOCH = -1
 NO_EPOCH = -1
 _IN_SYNC_REPLICAS = 1
+_MAGIC_POSITION = 16
+_ATTRIBUTES_LOW_BYTE = 22
 _NOTHING = b""
 
 
@@ -56,7 +58,7 @@ class Partition:
         self._deleted = False
         self._shown_offset = 0
         """What readers were shown in the mode `os`: it stays so when the mode changes."""
-        self._shows_flushed = self._flushes_at_append = False
+        self._shows_flushed = self._flushes_at_append = self._prepares = False
         self._follow_config()
         self._flush_what_is_left()
 
@@ -90,7 +92,9 @@ class Partition:
         self.ring()
 
     def _follow_config(self) -> None:
+        """Find out once what else every append would ask."""
         config = self.log.config
+        self._prepares = config.compression_type != PRODUCER_COMPRESSION or config.looks_into_records
         self._shows_flushed = self._flusher is not None and config.durability == FSYNC
         self._flushes_at_append = self._flusher is not None and (
             self._shows_flushed or config.flush_messages != NEVER or config.flush_ms != NEVER
@@ -108,7 +112,13 @@ class Partition:
         `looked_inside` says that `prepared` has seen the records. Raises what `PartitionLog.append` does.
         """
         self._check_present()
-        appended = self.log.append(records, leader_epoch=self.leader_epoch, now_ms=now_ms, origin=origin)
+        appended = self.log.append(
+            records,
+            leader_epoch=self.leader_epoch,
+            now_ms=now_ms,
+            origin=origin,
+            looked_inside=looked_inside,
+        )
         if self._flushes_at_append:
             self._see_to_flush()
         if self._waiting and not self._shows_flushed:
@@ -172,7 +182,7 @@ class Partition:
         if acks_all:
             self._check_replicas()
         config = self.log.config
-        if not needs_preparation(records, config):
+        if not (self._prepares and needs_preparation(records, config)):
             return self.append(records, now_ms=now_ms)
         ready = await prepared(records, self.topic_partition, config, now_ms=now_ms)
         return self.append(ready, now_ms=now_ms, looked_inside=config is self.log.config)
@@ -207,19 +217,6 @@ class Partition:
             return epoch, self.log.log_end_offset
         return self.log.end_offset_for_epoch(epoch)
 
-    def offset_for_timestamp(self, timestamp_ms: int, *, committed_only: bool) -> ListedOffset:
-        """The first record with this timestamp or a later one; all -1 when there is none to see."""
-        return self._listed(self.log.offset_for_timestamp(timestamp_ms), committed_only=committed_only)
-
-    def offset_of_max_timestamp(self, *, committed_only: bool) -> ListedOffset:
-        """The record with the largest timestamp (KIP-734); all -1 in an empty log."""
-        return self._listed(self.log.offset_of_max_timestamp(), committed_only=committed_only)
-
-    def _listed(self, found: TimestampOffset | None, *, committed_only: bool) -> ListedOffset:
-        if found is None or found.offset >= self.visible_end(committed_only=committed_only):
-            return ListedOffset()
-        return ListedOffset(found.timestamp_ms, found.offset, found.leader_epoch)
-
     def read(
         self, offset: int, max_bytes: int, *, committed_only: bool, at_least_one_batch: bool
     ) -> FileSlice | bytes:
@@ -229,6 +226,11 @@ class Partition:
         if max(end, self.log.log_start_offset) <= offset <= self.log.log_end_offset:
             return _NOTHING  # without a look at the file, which need not even be open
         return self.log.read(offset, max_bytes, up_to_offset=end, at_least_one_batch=at_least_one_batch)
+
+    def aborted_transactions(self, from_offset: int, records: FileSlice) -> list[tuple[int, int]]:
+        """Producer id and first offset of each transaction that a reader of `records` has to leave out."""
+        up_to_offset = min(self.log.upper_bound(records), self.last_stable_offset)
+        return self.log.aborted_transactions(from_offset, up_to_offset)
 
     def check_leader_epoch(self, leader_epoch: int) -> None:
         """Refuse a client whose metadata is older (74) or newer (75) than this leader (KIP-320)."""
@@ -267,8 +269,11 @@ class Partition:
 
 
 def is_transactional(records: memoryview | None) -> bool:
-    """Whether the batch that `records` begins with belongs to a transaction."""
+    """Whether the batch that `records` begins with belongs to a transaction.
+
+    Asked twice of every batch produced, so that the two bytes are looked at where they lie.
+    """
     if records is None or len(records) < HEADER_BYTES:
         return False
-    batch = RecordBatch(records)
-    return batch.magic == MAGIC_V2 and batch.is_transactional
+    is_v2 = records[_MAGIC_POSITION] == MAGIC_V2
+    return is_v2 and bool(records[_ATTRIBUTES_LOW_BYTE] & TRANSACTIONAL_FLAG)

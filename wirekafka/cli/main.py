@@ -11,6 +11,7 @@ import wirekafka
 
 _COMMANDS = {
     "serve": ("wirekafka.cli.serve", "Run the broker."),
+    "log": ("wirekafka.cli.log", "Check and mend the logs in a data folder."),
     "protocol": ("wirekafka.cli.protocol", "Look at the Kafka wire protocol."),
 }
 

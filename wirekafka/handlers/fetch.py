@@ -8,7 +8,15 @@ Source: Kafka's KafkaApis.handleFetchRequest, FetchManager and ReplicaManager.fe
 
 from collections.abc import Iterable
 
-from wirekafka.broker import FetchKey, FetchLimits, FetchPlan, Found, failed_fetch, fetch_partitions
+from wirekafka.broker import (
+    FetchedPartition,
+    FetchKey,
+    FetchLimits,
+    FetchPlan,
+    Found,
+    failed_fetch,
+    fetch_partitions,
+)
 from wirekafka.handlers.context import RequestContext
 from wirekafka.handlers.registry import handles
 from wirekafka.protocol.apis.fetch import (
@@ -66,13 +74,21 @@ async def fetch(request: FetchRequest, context: RequestContext) -> FetchResponse
 
 
 def _find_all(plan: FetchPlan, context: RequestContext) -> dict[FetchKey, Found]:
-    return {key: _find(key, context) for key in plan.partitions}
+    return {key: _find(key, fetched, context) for key, fetched in plan.partitions.items()}
 
 
-def _find(key: FetchKey, context: RequestContext) -> Found:
+def _find(key: FetchKey, fetched: FetchedPartition, context: RequestContext) -> Found:
+    """The partition; by a session's id of a topic that has gone, what Kafka says of it."""
     try:
-        topic = key.topic if isinstance(key.topic, str) else context.broker.partitions.name_of(key.topic)
-        return context.broker.partitions.find(topic, key.partition)
+        topic = key.topic
+        if isinstance(topic, bytes):
+            topic = fetched.topic_name = fetched.topic_name or context.broker.partitions.name_of(topic)
+        partition = context.broker.partitions.find(topic, key.partition)
+        if isinstance(key.topic, bytes) and partition.log.topic_id != key.topic:
+            raise KafkaError(
+                ErrorCode.INCONSISTENT_TOPIC_ID, f"Topic '{topic}' has another id than the session says."
+            )
+        return partition
     except KafkaError as error:
         return error
 
@@ -104,6 +120,13 @@ def _answer(
         told = list(results.items())
     else:
         session_id = session.session_id
+        if plan.is_overtaken:
+            return FetchResponse(
+                throttle_time_ms=0,
+                error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+                session_id=session_id,
+                responses=[],
+            )
         told = [(key, data) for key, data in results.items() if session.must_tell(key, data)]
     return FetchResponse(throttle_time_ms=0, session_id=session_id, responses=_by_topic(told))
 

@@ -17,6 +17,7 @@ from wirekafka.metadata.topics import collision_key
 from wirekafka.protocol.stored.cluster_metadata import (
     ConfigRecord,
     FeatureLevelRecord,
+    PartitionChangeRecord,
     PartitionRecord,
     ProducerIdsRecord,
     RemoveTopicRecord,
@@ -30,6 +31,7 @@ BROKER_LOGGER_RESOURCE = 8
 CLIENT_METRICS_RESOURCE = 16
 GROUP_RESOURCE = 32
 
+_SAME_LEADER = -2
 _NO_CONFIGS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -92,6 +94,8 @@ class MetadataImage:
                 self._add_topic(record)
             case PartitionRecord():
                 self._put_partition(record)
+            case PartitionChangeRecord():
+                self._change_partition(record)
             case ConfigRecord():
                 self._put_config(record)
             case RemoveTopicRecord():
@@ -113,6 +117,22 @@ class MetadataImage:
     def _put_partition(self, record: PartitionRecord) -> None:
         self._topics_by_id[record.topic_id].partitions[record.partition_id] = PartitionImage(
             record.leader, record.leader_epoch, tuple(record.replicas), tuple(record.isr)
+        )
+
+    def _change_partition(self, record: PartitionChangeRecord) -> None:
+        """Follow what a Kafka controller wrote in this log, before the folder was opened here.
+
+        Each change of the leader is an epoch. That nobody leads any more is what a Kafka says that stops: its
+        epoch is over, and the node of this folder leads in the next.
+        """
+        partitions = self._topics_by_id[record.topic_id].partitions
+        before = partitions[record.partition_id]
+        changes_leader = record.leader != _SAME_LEADER
+        partitions[record.partition_id] = PartitionImage(
+            record.leader if record.leader >= 0 else before.leader,
+            before.leader_epoch + changes_leader,
+            before.replicas if record.replicas is None else tuple(record.replicas),
+            tuple(record.isr) if record.isr else before.isr,
         )
 
     def _put_config(self, record: ConfigRecord) -> None:

@@ -12,6 +12,7 @@ from wirekafka.protocol.error_codes import MalformedMessage
 from wirekafka.protocol.stored.cluster_metadata import (
     ConfigRecord,
     FeatureLevelRecord,
+    PartitionChangeRecord,
     PartitionRecord,
     ProducerIdsRecord,
     RemoveTopicRecord,
@@ -19,7 +20,13 @@ from wirekafka.protocol.stored.cluster_metadata import (
 )
 
 MetadataRecord = (
-    TopicRecord | PartitionRecord | ConfigRecord | RemoveTopicRecord | FeatureLevelRecord | ProducerIdsRecord
+    TopicRecord
+    | PartitionRecord
+    | PartitionChangeRecord
+    | ConfigRecord
+    | RemoveTopicRecord
+    | FeatureLevelRecord
+    | ProducerIdsRecord
 )
 
 FRAME_VERSION = 1
@@ -27,6 +34,7 @@ _CLASSES: dict[int, type[MetadataRecord]] = {
     2: TopicRecord,
     3: PartitionRecord,
     4: ConfigRecord,
+    5: PartitionChangeRecord,
     9: RemoveTopicRecord,
     12: FeatureLevelRecord,
     15: ProducerIdsRecord,

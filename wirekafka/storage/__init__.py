@@ -10,17 +10,20 @@ from wirekafka.storage.cleaning import (
     clean,
     cleanable,
 )
-from wirekafka.storage.config import COMPACT, DELETE, FSYNC, LogConfig
-from wirekafka.storage.directory import DataDirectoryInUse, LogDirectory
+from wirekafka.storage.config import COMPACT, DELETE, FSYNC, PRODUCER_COMPRESSION, LogConfig
+from wirekafka.storage.directory import LogDirectory
 from wirekafka.storage.files import Files, FileSlice
 from wirekafka.storage.flushing import flush_logs
 from wirekafka.storage.health import Health
+from wirekafka.storage.locking import DataDirectoryInUse
 from wirekafka.storage.log import Appended, PartitionLog
 from wirekafka.storage.partition_folder import belongs
 from wirekafka.storage.progress import OpeningProgress
 from wirekafka.storage.recompression import needs_preparation, prepare
+from wirekafka.storage.repair import Repaired
 from wirekafka.storage.retention import start_after_retention
 from wirekafka.storage.set_aside import unlink_set_aside
+from wirekafka.storage.stopped_folder import StoppedFolder, stopped_folder
 from wirekafka.storage.timestamps import (
     TimestampOffset,
     TimestampSearch,
@@ -28,11 +31,13 @@ from wirekafka.storage.timestamps import (
     searches_at_or_after,
 )
 from wirekafka.storage.validation import Buffer, Origin
+from wirekafka.storage.verification import Remedy, Verified
 
 __all__ = [
     "COMPACT",
     "DELETE",
     "FSYNC",
+    "PRODUCER_COMPRESSION",
     "Appended",
     "Buffer",
     "Cleanable",
@@ -49,9 +54,13 @@ __all__ = [
     "OpeningProgress",
     "Origin",
     "PartitionLog",
+    "Remedy",
+    "Repaired",
+    "StoppedFolder",
     "TimestampOffset",
     "TimestampSearch",
     "Unreadable",
+    "Verified",
     "belongs",
     "clean",
     "cleanable",
@@ -61,5 +70,6 @@ __all__ = [
     "search_largest",
     "searches_at_or_after",
     "start_after_retention",
+    "stopped_folder",
     "unlink_set_aside",
 ]

@@ -30,7 +30,10 @@ class SegmentedLog(Protocol):
 
 
 def aborted_transactions(log: SegmentedLog, from_offset: int, up_to_offset: int) -> list[AbortedTransaction]:
-    """Give the aborted transactions that have a record or their marker in a range of offsets. Raises OSError."""
+    """Give the aborted transactions that have a record or their marker in a range of offsets.
+
+    Raises OSError.
+    """
     found: list[AbortedTransaction] = []
     for segment in log.segments.all():
         if segment.next_offset <= from_offset:
@@ -75,7 +78,10 @@ def _aborted_in(log: SegmentedLog, segment: Segment) -> list[AbortedTransaction]
 
 
 def batches_of_producers(segment: Segment, from_offset: int) -> Iterator[RecordBatch]:
-    """The batches from an offset on that have a producer id; of control batches with the record. Raises OSError."""
+    """The batches from an offset on that have a producer id; control batches with their record.
+
+    Raises OSError.
+    """
     found = segment.find(max(from_offset, segment.base_offset))
     if found is None:
         return

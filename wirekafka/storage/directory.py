@@ -28,26 +28,14 @@ from wirekafka.storage.files import (
 from wirekafka.storage.flushing import flush_logs
 from wirekafka.storage.identity import identity_of
 from wirekafka.storage.leftovers import TEMPORARY
+from wirekafka.storage.locking import take_lock
 from wirekafka.storage.log import PartitionLog
 from wirekafka.storage.offset_checkpoints import OffsetCheckpoints
 from wirekafka.storage.opening import Stopped
 from wirekafka.storage.progress import OpeningProgress
 from wirekafka.storage.recovery import open_partition, unchecked_bytes
 
-LOCK = ".lock"
 _BROKER_EPOCH_UNKNOWN = -1
-
-
-class DataDirectoryInUse(Exception):
-    """Another process has the data folder; `process_id` is None when the lock file does not say."""
-
-    def __init__(self, process_id: int | None) -> None:
-        super().__init__(process_id)
-        self.process_id = process_id
-
-    def __str__(self) -> str:
-        owner = "another process" if self.process_id is None else f"process {self.process_id}"
-        return f"The data folder is in use by {owner}."
 
 
 class LogDirectory:
@@ -327,14 +315,3 @@ class LogDirectory:
         marker = json.dumps({"version": 0, "brokerEpoch": _BROKER_EPOCH_UNKNOWN}, separators=(",", ":"))
         write_file(self._files, f"{self.path}/{CLEAN_SHUTDOWN}", marker.encode(), sync=True)
         sync_names(self._files, self.path)
-
-
-def take_lock(files: Files, root: str) -> OpenFile:
-    """Lock a data folder for this process. Raises DataDirectoryInUse, OSError."""
-    lock = OpenFile(files, f"{root}/{LOCK}", create=True)
-    if not files.lock(lock.fd):
-        text = lock.read(32, 0).split()
-        raise DataDirectoryInUse(int(text[0]) if text and text[0].isdigit() else None)
-    lock.truncate(0)
-    lock.write(f"{files.process_id()}\n".encode(), 0)
-    return lock

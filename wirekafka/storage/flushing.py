@@ -82,9 +82,7 @@ def _sync_filesystem(disk: Disk, root: str, failures: list[KafkaError]) -> bool:
     return True
 
 
-def _sync_each(
-    disk: Disk, begun: list[tuple[FlushableLog, Flush]], failures: list[KafkaError]
-) -> list[bool]:
+def _sync_each(disk: Disk, begun: list[tuple[FlushableLog, Flush]], failures: list[KafkaError]) -> list[bool]:
     def sync(log_and_flush: tuple[FlushableLog, Flush]) -> bool:
         log, flush = log_and_flush
         try:

@@ -1,4 +1,4 @@
-"""`PartitionLog`: the ordered segments of one partition; append, read, search by time, flush.
+"""`PartitionLog`: the ordered segments of one partition; append, read, flush.
 
 `broker.partition` calls it; `recovery` makes it. `append` and `read` run on the event loop and wait
 for no disk: what is written is in the page cache (it outlives the process, not the machine) until
@@ -11,9 +11,9 @@ has may differ then, and only a restart finds out. Bytes that cannot be removed 
 Source: Kafka's UnifiedLog and LocalLog.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import attrgetter
+from typing import NoReturn
 
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -28,7 +28,6 @@ from wirekafka.storage.producer_snapshots import ProducerSnapshots
 from wirekafka.storage.producer_state import AppendedBatch, ProducerState
 from wirekafka.storage.segment import CutBackFailed, Segment
 from wirekafka.storage.segments import Segments
-from wirekafka.storage.timestamps import TimestampOffset, first_at_or_after, first_with_largest
 from wirekafka.storage.unflushed import Flush, Unflushed
 from wirekafka.storage.validation import Buffer, Origin, validate
 
@@ -85,9 +84,7 @@ class PartitionLog:
         self.epochs = recovered.epochs
         self.producers = recovered.producers
         self.snapshots = ProducerSnapshots(disk, folder, recovered.snapshot_offsets)
-        self.unflushed = Unflushed(
-            disk, folder, recovered.epochs, recovery_point=recovered.recovery_point
-        )
+        self.unflushed = Unflushed(disk, folder, recovered.epochs, recovery_point=recovered.recovery_point)
         if recovered.is_new_folder:
             self.unflushed.add_new_folder()
         self.failed = False
@@ -122,6 +119,11 @@ class PartitionLog:
 
     # --- appending
 
+    def assign_leader_epoch(self, leader_epoch: int) -> None:
+        """Say that a leader of this epoch appends from here on."""
+        if leader_epoch > self.epochs.latest:
+            self.epochs.assign(leader_epoch, self.log_end_offset)
+
     def append(
         self,
         records: Buffer,
@@ -138,7 +140,7 @@ class PartitionLog:
         `validate`. Raises what that and `ProducerState.check` raise, and KAFKA_STORAGE_ERROR.
         """
         if self.failed or self.disk.health.failure:
-            raise self._refusal()
+            self._refuse()
         config = self.config
         batch = validate(
             records,
@@ -254,29 +256,6 @@ class PartitionLog:
                 return
             offset = next_offset
 
-    def offset_for_timestamp(self, timestamp_ms: int) -> TimestampOffset | None:
-        """The first record at or after a time; None when every record is older.
-
-        Looks inside the one batch that has it, also when compressed. Raises CORRUPT_MESSAGE,
-        KAFKA_STORAGE_ERROR.
-        """
-        try:
-            for segment in self.segments.all():
-                if segment.max_timestamp >= timestamp_ms:
-                    found = first_at_or_after(segment, timestamp_ms, self.log_start_offset)
-                    if found is not None:
-                        return found
-        except OSError as error:
-            raise self._storage_error("could not be read", error) from error
-        return None
-
-    def offset_of_max_timestamp(self) -> TimestampOffset | None:
-        """The first record with the largest timestamp of all, which may be -1; None in an empty log."""
-        try:
-            return first_with_largest(max(self.segments.all(), key=attrgetter("max_timestamp")))
-        except OSError as error:
-            raise self._storage_error("could not be read", error) from error
-
     def aborted_transactions(self, from_offset: int, up_to_offset: int) -> list[tuple[int, int]]:
         """Producer id and first offset of each transaction to leave out of a read of the range.
 
@@ -376,7 +355,7 @@ class PartitionLog:
         Raises KAFKA_STORAGE_ERROR, always so when the log or the folder has failed before.
         """
         if self.failed or self.disk.health.failure:
-            raise self._refusal()
+            self._refuse()
         active = self.segments.active
         try:
             self._take_snapshot()
@@ -409,12 +388,10 @@ class PartitionLog:
         self.failed = self.closed = True
         self.segments.release()
 
-    def _refusal(self) -> KafkaError:
-        if self.closed:
-            why = "it is closed"
-        else:
-            why = self.disk.health.failure or "bytes of a failed write could not be removed"
-        return KafkaError(
+    def _refuse(self) -> NoReturn:
+        self.disk.health.check()
+        why = "it is closed" if self.closed else "bytes of a failed write could not be removed"
+        raise KafkaError(
             ErrorCode.KAFKA_STORAGE_ERROR, f"The log of {self.topic_partition} takes no records: {why}."
         )
 

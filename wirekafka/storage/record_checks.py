@@ -6,12 +6,14 @@ is unpacked within a bound, and no more than a record at a time is taken apart.
 Source: Kafka's LogValidator (validateRecord, processRecordErrors) and its TimestampType.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError
-from wirekafka.protocol.records import Codec, RecordBatch, unpack_records, walk_records
+from wirekafka.protocol.records import Codec, RecordBatch, RecordHead, unpack_records, walk_records
 from wirekafka.protocol.records.compression import DEFAULT_MAX_BYTES
+from wirekafka.protocol.records.record import LEAST_RECORD_BYTES
 from wirekafka.protocol.records.varint import Buffer
 from wirekafka.storage.config import COMPACT, LOG_APPEND_TIME, LogConfig
 
@@ -19,6 +21,7 @@ NO_TIMESTAMP = -1
 MOST_RECORDS_BLAMED = 1000
 
 _MOST_GROWTH = 8
+_MOST_RECORDS = 1 << 20
 _LARGEST_RECORD_BYTES = (1 << 31) - 1
 
 
@@ -34,9 +37,22 @@ def most_unpacked_bytes(config: LogConfig) -> int:
     return max(DEFAULT_MAX_BYTES, _MOST_GROWTH * config.max_message_bytes)
 
 
-def largest_record_bytes(batch: RecordBatch, config: LogConfig) -> int:
-    """max.decompressed.message.bytes, which is about the records of compressed batches alone."""
-    return _LARGEST_RECORD_BYTES if batch.codec == Codec.NONE else config.max_decompressed_message_bytes
+def heads_of(batch: RecordBatch, payload: Buffer, config: LogConfig) -> Iterator[RecordHead]:
+    """Go over the records of an unpacked batch.
+
+    Raises MESSAGE_TOO_LARGE for more than a million of them, unless that many are allowed uncompressed:
+    going over them is slow; CORRUPT_MESSAGE; INVALID_RECORD for one in a compressed batch that is larger
+    than max.decompressed.message.bytes.
+    """
+    most = max(_MOST_RECORDS, config.max_message_bytes // LEAST_RECORD_BYTES)
+    if batch.record_count > most:
+        raise KafkaError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"A batch of {batch.record_count} records is not looked into: {most} are the most.",
+        )
+    packed = batch.codec != Codec.NONE
+    largest = config.max_decompressed_message_bytes if packed else _LARGEST_RECORD_BYTES
+    return walk_records(payload, batch.record_count, max_record_bytes=largest)
 
 
 def check_records(
@@ -57,10 +73,7 @@ def check_records(
     base_timestamp, newest, counted = batch.base_timestamp, NO_TIMESTAMP, True
     try:
         payload = unpack_records(batch, max_bytes=most_bytes or most_unpacked_bytes(config))
-        heads = walk_records(
-            payload, batch.record_count, max_record_bytes=largest_record_bytes(batch, config)
-        )
-        for index, head in enumerate(heads):
+        for index, head in enumerate(heads_of(batch, payload, config)):
             timestamp = base_timestamp + head.timestamp_delta
             faults.look_at(index, timestamp, head.has_key)
             newest = max(newest, timestamp)

@@ -86,7 +86,8 @@ class _Survey:
             good.batches += 1
             good.records += batch.record_count
         self._position, self._next_offset = good.end, good.next_offset
-        self._stretches.append(good)
+        if good.batches:
+            self._stretches.append(good)
 
     def _take_bad(self) -> None:
         batch = whole_batch_at(self._file, self._position, self._size)
@@ -128,8 +129,8 @@ class _Survey:
         return "what is there is no batch, or its CRC is wrong"
 
     def _add_bad(self, start: int, end: int, why: str) -> None:
-        last = self._stretches[-1]
-        if not last.is_good and last.end == start:
+        last = self._stretches[-1] if self._stretches else None
+        if last is not None and not last.is_good:
             last.end = end
             return
         offset = self._next_offset

@@ -1,6 +1,6 @@
 """Finds single records of a log by their timestamps.
 
-Called by `broker.looking_up` for ListOffsets, and by `log`. The indexes lead to a piece of a segment, on
+Called by `broker.looking_up` for ListOffsets. The indexes lead to a piece of a segment, on
 the event loop; going through its batches, and into the one that has the record, is for a thread. A
 batch is unpacked within a bound.
 
@@ -13,19 +13,15 @@ FileRecords.searchForTimestamp and RecordBatch.offsetOfMaxTimestamp.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from wirekafka.protocol.records import RecordBatch, unpack_records, walk_records
+from wirekafka.protocol.records import RecordBatch, unpack_records
 from wirekafka.storage.config import LogConfig
 from wirekafka.storage.files import FileSlice
-from wirekafka.storage.record_checks import largest_record_bytes, most_unpacked_bytes
+from wirekafka.storage.log import PartitionLog
+from wirekafka.storage.record_checks import heads_of, most_unpacked_bytes
 from wirekafka.storage.scan import headers
 from wirekafka.storage.segment import Segment
-
-if TYPE_CHECKING:
-    from wirekafka.storage.log import PartitionLog
-
-_DEFAULTS = LogConfig()
 
 
 class TimestampOffset(NamedTuple):
@@ -50,8 +46,7 @@ class TimestampSearch:
     def run(self) -> TimestampOffset | None:
         """Read the piece up to the record, in a thread if the caller may not wait for it.
 
-        Raises OSError, CORRUPT_MESSAGE, MESSAGE_TOO_LARGE for a batch that unpacks past the bound, and
-        INVALID_RECORD for a record of more than max.decompressed.message.bytes.
+        Raises OSError; MESSAGE_TOO_LARGE for a batch that unpacks past the bound, and what `heads_of` does.
         """
         file, end = self.piece.file, self.piece.position + len(self.piece)
         for position, header in headers(file, self.piece.position, end):
@@ -63,70 +58,62 @@ class TimestampSearch:
         return None
 
     def _look_into(self, position: int, header: RecordBatch) -> TimestampOffset | None:
+        epoch = header.partition_leader_epoch
+        if header.is_log_append_time and header.record_count == header.last_offset_delta + 1:
+            first = max(header.base_offset, self.start_offset)
+            return TimestampOffset(header.max_timestamp, first, epoch)
         for timestamp_ms, offset in self._records(position, header):
             if offset < self.start_offset or timestamp_ms < self.timestamp_ms:
                 continue
             if not self.of_largest or timestamp_ms == self.timestamp_ms:
-                return TimestampOffset(timestamp_ms, offset, header.partition_leader_epoch)
+                return TimestampOffset(timestamp_ms, offset, epoch)
         return None
 
     def _records(self, position: int, header: RecordBatch) -> Iterator[tuple[int, int]]:
         """Time and offset of every record of a batch."""
         batch = RecordBatch(self.piece.file.read(header.size_in_bytes, position))
-        if batch.is_log_append_time and batch.record_count == batch.last_offset_delta + 1:
-            for offset in range(batch.base_offset, batch.last_offset + 1):
-                yield batch.max_timestamp, offset
-            return
         payload = unpack_records(batch, max_bytes=most_unpacked_bytes(self.config))
-        largest = largest_record_bytes(batch, self.config)
-        for head in walk_records(payload, batch.record_count, max_record_bytes=largest):
+        for head in heads_of(batch, payload, self.config):
             timestamp_ms = batch.base_timestamp + head.timestamp_delta
             offset = batch.base_offset + head.offset_delta
             yield (batch.max_timestamp if batch.is_log_append_time else timestamp_ms), offset
 
 
-def searches_at_or_after(log: "PartitionLog", timestamp_ms: int) -> Iterator[TimestampSearch]:
+def searches_at_or_after(log: PartitionLog, timestamp_ms: int) -> Iterator[TimestampSearch]:
     """Where the first record with at least this timestamp may be, in the order in which to look.
 
-    To be stepped on the event loop. Raises OSError.
+    To be stepped on the event loop; the log may be shortened or compacted between steps. Raises OSError.
     """
-    for segment in log.segments.all():
-        if segment.next_offset > log.log_start_offset and segment.max_timestamp >= timestamp_ms:
-            yield _search(segment, timestamp_ms, log.log_start_offset, log.config)
+    searched_to = log.log_start_offset
+    while True:
+        ahead = (segment for segment in log.segments.all() if segment.next_offset > searched_to)
+        segment = next((one for one in ahead if one.max_timestamp >= timestamp_ms), None)
+        if segment is None:
+            return
+        start_offset, searched_to = max(searched_to, log.log_start_offset), segment.next_offset
+        yield _search_segment(segment, timestamp_ms, start_offset, log.config)
 
 
-def search_largest(log: "PartitionLog") -> TimestampSearch | None:
+def search_largest(log: PartitionLog) -> TimestampSearch | None:
     """Where the first record is that has the largest timestamp of all; None in an empty log.
 
     As in Kafka it may be before the log's start, if its segment is still there. Raises OSError.
     """
     segment = max(log.segments.all(), key=lambda one: one.max_timestamp)
-    return _search_largest(segment, log.config)
+    found = segment.find(segment.max_timestamp_offset)
+    if found is None:
+        return None
+    piece = FileSlice(segment.file, found[0], segment.size - found[0])
+    return TimestampSearch(piece, segment.max_timestamp, segment.base_offset, log.config, of_largest=True)
 
 
-def first_at_or_after(segment: Segment, timestamp_ms: int, start_offset: int) -> TimestampOffset | None:
-    """The first record of a segment with at least this timestamp and offset."""
-    return _search(segment, timestamp_ms, start_offset, _DEFAULTS).run()
-
-
-def first_with_largest(segment: Segment) -> TimestampOffset | None:
-    """The first record that has the segment's largest timestamp."""
-    search = _search_largest(segment, _DEFAULTS)
-    return search.run() if search is not None else None
-
-
-def _search(segment: Segment, timestamp_ms: int, start_offset: int, config: LogConfig) -> TimestampSearch:
+def _search_segment(
+    segment: Segment, timestamp_ms: int, start_offset: int, config: LogConfig
+) -> TimestampSearch:
+    """Where in a segment the first record with at least this timestamp and offset may be."""
     position = segment.position_for_timestamp(timestamp_ms)
     if start_offset > segment.base_offset:
         at_start = segment.find(start_offset)
         position = max(position, at_start[0] if at_start is not None else segment.size)
     piece = FileSlice(segment.file, position, segment.size - position)
     return TimestampSearch(piece, timestamp_ms, start_offset, config)
-
-
-def _search_largest(segment: Segment, config: LogConfig) -> TimestampSearch | None:
-    found = segment.find(segment.max_timestamp_offset)
-    if found is None:
-        return None
-    piece = FileSlice(segment.file, found[0], segment.size - found[0])
-    return TimestampSearch(piece, segment.max_timestamp, segment.base_offset, config, of_largest=True)

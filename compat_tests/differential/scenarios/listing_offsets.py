@@ -44,6 +44,7 @@ def listing_offsets(side: Side) -> None:
         if version >= EPOCHS:
             _epochs(side, version, name)
     _from_a_later_start(side, packed)
+    _over_segments(side)
 
 
 def _filled(side: Side) -> str:
@@ -105,6 +106,21 @@ def _from_a_later_start(side: Side, packed: str) -> None:
                 told = f"now {timestamp - NOW_MS:+}" if timestamp > 0 else str(timestamp)
                 request = list_offsets(packed, at(timestamp, partition))
                 side.ask(f"codec {codec}, from {start}, at {told}", request, 11)
+
+
+def _over_segments(side: Side) -> None:
+    """One batch a segment; the largest time is in the third and again in the fifth."""
+    topic = create_topic(side, "listed-segments", 1, segment_bytes=str(1 << 20), retention_ms="-1")
+    for deltas_ms in ((50, 1), (2, 2), (90, 3), (4, 60), (90, 5)):
+        records = [Record(value=bytes(300_000), timestamp_ms=NOW_MS + delta_ms) for delta_ms in deltas_ms]
+        side.arrange(produce(9, topic, (0, batch(records))), 9)
+    for start in (0, 1, 3, 5, 9):
+        wanted = [DeleteRecordsPartition(partition_index=0, offset=start)]
+        topics = [DeleteRecordsTopic(name=topic.name, partitions=wanted)]
+        side.arrange(DeleteRecordsRequest(topics=topics, timeout_ms=10_000), 2)
+        for timestamp in (-2, -3, *(NOW_MS + delta_ms for delta_ms in (0, 2, 3, 4, 6, 40, 60, 61, 90, 91))):
+            told = f"now {timestamp - NOW_MS:+}" if timestamp > 0 else str(timestamp)
+            side.ask(f"segments, from {start}, at {told}", list_offsets(topic.name, at(timestamp)), 11)
 
 
 def _nowhere(side: Side, version: int) -> None:

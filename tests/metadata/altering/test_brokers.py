@@ -142,11 +142,12 @@ def test_list_of_a_broker(cluster: Cluster, operation: int, name: str, code: Err
 
 def test_list_of_a_broker_grows_and_shrinks(cluster: Cluster) -> None:
     """It begins as Kafka's default."""
-    cluster.change(BROKER, "1", ("log.cleanup.policy", APPEND, "compact"))
-    assert cluster.machine.settings["log.cleanup.policy"] == ("delete", "compact")
+    seen = []
+    for operation, value in ((APPEND, "compact"), (SUBTRACT, "delete")):
+        cluster.change(BROKER, "1", ("log.cleanup.policy", operation, value))
+        seen.append(cluster.machine.settings["log.cleanup.policy"])
 
-    cluster.change(BROKER, "1", ("log.cleanup.policy", SUBTRACT, "delete"))
-    assert cluster.machine.settings["log.cleanup.policy"] == ("compact",)
+    assert seen == [("delete", "compact"), ("compact",)]
 
 
 def test_replacement_is_checked_without_what_it_deletes(cluster: Cluster) -> None:
@@ -178,3 +179,8 @@ def test_setting_that_holds_already_needs_no_step(cluster_with: ClusterWith) -> 
 def test_no_logger_can_be_set(cluster: Cluster, operation: int, code: ErrorCode) -> None:
     """RuntimeLoggerManager: to wirekafka no logger exists."""
     assert cluster.change(LOGGER, "1", ("kafka.server", operation, "DEBUG")) == code
+
+
+def test_no_change_of_a_logger_is_no_fault(cluster: Cluster) -> None:
+    """There is nothing that could not be done."""
+    assert cluster.change(LOGGER, "1") == ErrorCode.NONE

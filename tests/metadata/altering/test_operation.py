@@ -78,3 +78,22 @@ def test_only_a_replacement_deletes_what_it_does_not_name() -> None:
 
     assert Alteration(2, "t", operations, replaces=True).deleted({"a": "0", "b": "0"}) == ["b"]
     assert Alteration(2, "t", operations).deleted({"a": "0", "b": "0"}) == []
+
+
+def test_operation_knows_whether_it_is_of_a_list() -> None:
+    """Only these need a setting that is a list."""
+    assert [Operation("a", "1", operation).of_list for operation in range(5)] == [
+        False,
+        False,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_known_operations_are_let_through() -> None:
+    """All four."""
+    alteration = Alteration(2, "t", tuple(Operation("a", "1", operation) for operation in range(4)))
+
+    alteration.check_operation_types()
+    assert alteration.resource == (2, "t")

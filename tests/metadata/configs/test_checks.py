@@ -44,3 +44,10 @@ def test_check_lets_good_values_through_and_no_others(
     assert [check.holds(value) for value in good] == [True] * len(good)
     assert [check.holds(value) for value in bad] == [False] * len(bad)
     assert check.allowed
+
+
+def test_only_entries_count_once() -> None:
+    """Kafka's ConfigDef takes doubles out of a ValidList, and of no other list."""
+    assert entries("a").distinct
+    assert not each("a", "a").distinct
+    assert not THROTTLED_REPLICAS.distinct

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wirekafka.metadata.configs.checks import Check, at_least
+from wirekafka.metadata.configs.checks import Check, at_least, entries
 from wirekafka.metadata.configs.definition import (
     ConfigDefinition,
     ConfigError,
@@ -116,3 +116,11 @@ def test_name_stands_once_in_a_table() -> None:
     """A double is our own mistake."""
     with pytest.raises(AssertionError, match="defined twice"):
         table(of("INT"), of("LONG"))
+
+
+def test_entry_that_stands_twice_counts_once_where_the_check_says_so() -> None:
+    """Else a list is as it was given."""
+    once = ConfigDefinition("name", ConfigType.LIST, (), entries())
+
+    assert once.parse("a,b,a") == ("a", "b")
+    assert of("LIST").parse("a,b,a") == ("a", "b", "a")

@@ -1,7 +1,11 @@
 """Our sentences about settings."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import wirekafka
 from wirekafka.metadata.configs.broker import BROKER_CONFIGS
 from wirekafka.metadata.configs.documentation import DOCUMENTATION, NOT_YET
 from wirekafka.metadata.configs.profiles import PROFILES
@@ -39,3 +43,13 @@ def test_setting_that_will_have_effect_says_what_and_that_it_has_none_yet() -> N
 def test_profiles_change_only_what_has_effect() -> None:
     """There is no reason to change another."""
     assert all(BROKER_CONFIGS[name].has_effect for name in PROFILES["dev"])
+
+
+def test_setting_that_the_broker_reads_has_a_sentence() -> None:
+    """Who builds a part of the broker says here what its settings do."""
+    rooms = (Path(wirekafka.__file__).parent / room for room in ("broker", "handlers", "server"))
+    sources = [path.read_text() for room in rooms for path in room.rglob("*.py")]
+    read = {name for text in sources for name in re.findall(r'\.get_\w+\(\s*"([^"]+)"', text)}
+
+    assert read >= {"fetch.max.bytes", "log.cleaner.backoff.ms"}
+    assert [name for name in sorted(read) if name not in DOCUMENTATION] == []

@@ -1,6 +1,10 @@
 """Tests of storage.cleaning.cleaner: what a compaction leaves of a whole log."""
 
+from dataclasses import dataclass, field
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.storage.cleaning.support import (
     COMPACTED,
@@ -8,14 +12,16 @@ from tests.storage.cleaning.support import (
     compact,
     contents,
     end_transaction,
+    keyed_batch,
     put,
     put_transactional,
     reopened,
     seal,
 )
-from tests.storage.support import NOW_MS, Store
-from wirekafka.protocol.records import Codec, batches_in
-from wirekafka.storage import LogConfig
+from tests.storage.support import NOW_MS, Store, UnsyncedFiles
+from wirekafka.protocol.records import Codec, RecordBatch, batches_in, decode_records
+from wirekafka.storage import LogConfig, PartitionLog
+from wirekafka.storage.cleaning.offset_map import BYTES_AN_ENTRY
 
 
 @pytest.fixture
@@ -128,7 +134,7 @@ def test_offsets_in_a_gap_lead_to_the_next_record(compacted: Store) -> None:
     for offset in (0, 7, 49):
         piece = log.read(offset, 1000, up_to_offset=51, at_least_one_batch=True)
         assert next(batches_in(piece.read())).base_offset == 49
-    assert log.offset_for_timestamp(NOW_MS + 3) is not None
+    assert any(segment.max_timestamp >= NOW_MS + 3 for segment in log.segments.all())
 
 
 def test_a_reader_with_a_slice_reads_on(compacted: Store) -> None:
@@ -203,18 +209,9 @@ def test_the_last_batch_of_a_producer_stays_as_a_header(compacted: Store) -> Non
     for path in compacted.folder.glob("*.snapshot"):
         path.unlink()
     log = compacted.open()
-    again = log.append(
-        _repeated(("a", "1"), ("b", "1")),
-        leader_epoch=0,
-        now_ms=NOW_MS,
-    )
+    repeated = keyed_batch(("a", "1"), ("b", "1"), producer_id=7, producer_epoch=0, base_sequence=0)
+    again = log.append(repeated, leader_epoch=0, now_ms=NOW_MS)
     assert (again.duplicate, again.base_offset) == (True, 0)
-
-
-def _repeated(*pairs: tuple[str, str | None]) -> bytearray:
-    from tests.storage.cleaning.support import keyed_batch
-
-    return keyed_batch(*pairs, producer_id=7, producer_epoch=0, base_sequence=0)
 
 
 # --- transactions
@@ -273,3 +270,133 @@ def test_a_marker_goes_after_its_transaction_and_its_horizon(store: Store) -> No
     compact(log, cleaned_up_to=5, now_ms=NOW_MS + 1000)
 
     assert [b.base_offset for b in batches(log) if b.is_control] == [3]
+
+
+# --- all of it, against a dict
+
+KEYS = st.sampled_from("abcdef")
+VALUES = st.none() | st.integers(0, 99).map(str)
+RECORDS = st.lists(st.tuples(KEYS, VALUES), min_size=1, max_size=4)
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("append"), RECORDS, st.integers(0, 3), st.sampled_from(list(Codec))),
+        st.tuples(st.just("transaction"), RECORDS, st.booleans(), st.integers(11, 12)),
+        st.tuples(st.just("roll")),
+        st.tuples(st.just("compact"), st.integers(1, 8)),
+        st.tuples(st.just("wait"), st.integers(1, 80)),
+        st.tuples(st.just("restart"), st.booleans()),
+    ),
+    max_size=40,
+)
+RETENTION_MS = 50
+
+
+@dataclass
+class Model:
+    """A log and the dict that it stands for."""
+
+    store: Store
+    log: PartitionLog
+    values: dict[str, str | None] = field(default_factory=dict)
+    sequences: dict[int, int] = field(default_factory=dict)
+    now_ms: int = NOW_MS
+    cleaned_up_to: int | None = None
+
+    def append(self, records: list[tuple[str, str | None]], producer: int, codec: int) -> None:
+        """Producer 0 stands for none."""
+        header = {"codec": codec, "timestamp_ms": self.now_ms}
+        if producer:
+            header |= {
+                "producer_id": producer,
+                "producer_epoch": 0,
+                "base_sequence": self._sequence(producer),
+            }
+            self.sequences[producer] = self._sequence(producer) + len(records)
+        put(self.log, *records, **header)
+        self.values.update(records)
+
+    def transaction(self, records: list[tuple[str, str | None]], commit: bool, producer: int) -> None:
+        sequence = self._sequence(producer)
+        put_transactional(self.log, *records, producer_id=producer, base_sequence=sequence)
+        self.sequences[producer] = sequence + len(records)
+        end_transaction(self.log, producer, commit=commit)
+        if commit:
+            self.values.update(records)
+
+    def _sequence(self, producer: int) -> int:
+        return self.sequences.get(producer, 0)
+
+    def roll(self) -> None:
+        self.log.roll(self.now_ms)
+
+    def wait(self, time_ms: int) -> None:
+        self.now_ms += time_ms
+
+    def compact(self, keys: int) -> None:
+        """With memory for a few keys only."""
+        self.log.flush()
+        cleaned = compact(
+            self.log,
+            cleaned_up_to=self.cleaned_up_to,
+            now_ms=self.now_ms,
+            room=int(keys * BYTES_AN_ENTRY / 0.9),
+        )
+        self.cleaned_up_to = cleaned.end_offset
+
+    def restart(self, clean_stop: bool) -> None:
+        self.log = reopened(self.store, clean_stop=clean_stop)
+
+    def check(self) -> None:
+        """What a reader of committed records finds is the dict; producers go on where they were."""
+        aborted = self.log.aborted_transactions(0, self.log.log_end_offset)
+        found: dict[str, str | None] = {}
+        last = -1
+        for batch in batches(self.log):
+            assert batch.base_offset > last
+            assert batch.crc_ok()
+            last = batch.last_offset
+            if batch.is_control or self._is_aborted(batch, aborted):
+                continue
+            for record in decode_records(batch):
+                value = None if record.value is None else record.value.decode()
+                found[(record.key or b"").decode()] = value
+        assert {k: v for k, v in found.items() if v is not None} == {
+            k: v for k, v in self.values.items() if v is not None
+        }
+        for producer, sequence in self.sequences.items():
+            assert self.log.producers.producers[producer].last_sequence == sequence - 1
+
+    def _is_aborted(self, batch: RecordBatch, aborted: list[tuple[int, int]]) -> bool:
+        if not batch.is_transactional:
+            return False
+        first = max(
+            (start for who, start in aborted if who == batch.producer_id and start <= batch.base_offset),
+            default=None,
+        )
+        if first is None:
+            return False
+        markers = [b for b in batches(self.log) if b.is_control and b.producer_id == batch.producer_id]
+        return batch.last_offset < next(b.base_offset for b in markers if b.base_offset > first)
+
+
+@settings(max_examples=150, deadline=None)
+@given(operations=OPERATIONS)
+def test_a_compacted_log_is_a_dict(
+    operations: list[tuple[object, ...]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever is appended, whenever it is compacted or stopped: the newest values are there, no others."""
+    store = Store(tmp_path_factory.mktemp("model") / "data", UnsyncedFiles())
+    store.config = LogConfig(
+        cleanup_policy=("compact",),
+        segment_bytes=500,
+        index_interval_bytes=100,
+        max_message_bytes=400,
+        delete_retention_ms=RETENTION_MS,
+    )
+    model = Model(store, store.open())
+
+    for operation, *arguments in operations:
+        getattr(model, str(operation))(*arguments)
+        model.check()
+
+    store.kill()

@@ -47,6 +47,24 @@ class PartitionRecord(Message, versions="0-2", flexible="0+"):
     last_known_elr: list[int] | None = wire(nullable_array_of(INT32), "2+", tag=2, tagged="2+", default=None)
 
 
+class PartitionChangeRecord(Message, versions="0-2", flexible="0+"):
+    """What is not there has not changed. Written by Kafka's controller only."""
+
+    partition_id: int = wire(INT32, default=-1)
+    topic_id: bytes = wire(UUID)
+    isr: list[int] | None = wire(nullable_array_of(INT32), tag=0, tagged="0+", default=None)
+    leader: int = wire(INT32, tag=1, tagged="0+", default=-2)
+    replicas: list[int] | None = wire(nullable_array_of(INT32), tag=2, tagged="0+", default=None)
+    removing_replicas: list[int] | None = wire(nullable_array_of(INT32), tag=3, tagged="0+", default=None)
+    adding_replicas: list[int] | None = wire(nullable_array_of(INT32), tag=4, tagged="0+", default=None)
+    leader_recovery_state: int = wire(INT8, tag=5, tagged="0+", default=-1)
+    eligible_leader_replicas: list[int] | None = wire(
+        nullable_array_of(INT32), "2+", tag=6, tagged="2+", default=None
+    )
+    last_known_elr: list[int] | None = wire(nullable_array_of(INT32), "2+", tag=7, tagged="2+", default=None)
+    directories: list[bytes] | None = wire(nullable_array_of(UUID), "1+", tag=8, tagged="1+", default=None)
+
+
 class ConfigRecord(Message, versions="0", flexible="0+"):
     resource_type: int = wire(INT8)
     resource_name: str = wire(STRING)

@@ -66,7 +66,7 @@ def cleanable(
         first_dirty,
         end,
         clean_bytes=sum(s.size for s in sealed if s.base_offset < clean_from),
-        cleanable_bytes=sum(s.size for s in _from_offset(sealed, clean_from) if s.base_offset < end),
+        cleanable_bytes=sum(s.size for s in _from_offset(segments, clean_from) if s.base_offset < end),
         overdue=_is_overdue(dirty, log, now_ms),
     )
 

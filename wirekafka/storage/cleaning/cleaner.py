@@ -15,8 +15,7 @@ from wirekafka.storage.cleaning.filtering import BatchFilter
 from wirekafka.storage.cleaning.gathering import gather
 from wirekafka.storage.cleaning.offset_map import OffsetMap
 from wirekafka.storage.cleaning.rewriting import Rewriting
-from wirekafka.storage.cleaning.swap import LogChanged
-from wirekafka.storage.cleaning.work import OnLoop, Work, unhurried
+from wirekafka.storage.cleaning.work import LogChanged, OnLoop, Work, unhurried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from wirekafka.protocol.records import RecordBatch, decode_records
 from wirekafka.storage.cleaning.cleanable import Cleanable
 from wirekafka.storage.cleaning.filtering import MOST_UNPACKED_BYTES
 from wirekafka.storage.cleaning.offset_map import OffsetMap
-from wirekafka.storage.cleaning.reading import naming, whole_batches
+from wirekafka.storage.cleaning.reading import naming
 from wirekafka.storage.cleaning.work import Work
 from wirekafka.storage.segment import Segment
 
@@ -22,7 +22,7 @@ def gather(work: Work, cleanable: Cleanable, newest: OffsetMap) -> None:
     newest.latest_offset = start - 1
     transactions = work.transactions(start, end)
     for segment, segment_end in _dirty_segments(work, start, end):
-        for position, batch in whole_batches(segment, work.pace):
+        for position, batch in work.batches(segment):
             if batch.last_offset < start:
                 continue
             with naming(segment, position):

@@ -31,7 +31,7 @@ def groups_by_size(
     """
     ends = [*(segment.base_offset for segment in segments[1:]), end_offset]
     groups: list[_Group] = []
-    for segment, end in zip(segments, ends, strict=True):
+    for segment, end in zip(segments, ends, strict=False):
         sizes = index_bytes(segment)
         if groups and _fits(groups[-1], segment, sizes, segment_bytes, segment_index_bytes):
             group = groups[-1]

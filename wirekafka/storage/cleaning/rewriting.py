@@ -14,7 +14,7 @@ from wirekafka.storage.ages import last_modified_ms
 from wirekafka.storage.cleaning.cleaned_segment import CleanedSegment, discard
 from wirekafka.storage.cleaning.filtering import BatchFilter, LastBatch
 from wirekafka.storage.cleaning.grouping import groups_by_size
-from wirekafka.storage.cleaning.reading import naming, whole_batches
+from wirekafka.storage.cleaning.reading import naming
 from wirekafka.storage.cleaning.swap import announce, replace
 from wirekafka.storage.cleaning.work import Work
 from wirekafka.storage.files import sync_names
@@ -51,17 +51,13 @@ class Rewriting:
 
     def _rewrite_group(self, group: list[Segment]) -> None:
         work, log, base_offset = self.work, self.work.log, group[0].base_offset
-        try:
+        with contextlib.ExitStack() as unfinished:
+            unfinished.callback(_discard, log, base_offset)
             if not self._write(group):
-                discard(log.disk.files, log.folder, base_offset)
                 return
-            work.pace(0)
             announce(log, base_offset)
             work.loop.call(lambda: work.drop(replace(log, group, now_ms=work.now_ms)))
-        except BaseException:
-            with contextlib.suppress(OSError):  # else the next start does it
-                discard(log.disk.files, log.folder, base_offset)
-            raise
+            unfinished.pop_all()
         sync_names(log.disk.files, log.folder)
 
     def _write(self, group: list[Segment]) -> bool:
@@ -72,7 +68,7 @@ class Rewriting:
         same = len(group) == 1
         newest_timestamp = _NO_TIMESTAMP
         for segment in group:
-            for position, batch in whole_batches(segment, work.pace):
+            for position, batch in work.batches(segment):
                 with naming(segment, position):
                     retained = self.batch_filter.retained(batch)
                 same = same and isinstance(retained, memoryview)
@@ -88,6 +84,13 @@ class Rewriting:
         cleaned.finish(aborted, last_modified_ms(log, group[-1]) if undated else None)
         work.pace(cleaned.size)
         return True
+
+
+def _discard(log: PartitionLog, base_offset: int) -> None:
+    """Throw away what was written, unless a swap that came half way makes it the only copy there is."""
+    if not log.failed:
+        with contextlib.suppress(OSError):  # else the next start does it
+            discard(log.disk.files, log.folder, base_offset)
 
 
 def last_batches(log: PartitionLog) -> Mapping[int, LastBatch]:

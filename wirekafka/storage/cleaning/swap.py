@@ -11,14 +11,11 @@ Source: Kafka's LocalLog.replaceSegments, which makes the names last once, at th
 import contextlib
 
 from wirekafka.storage.cleaning.cleaned_segment import CLEANED_SUFFIX, SWAP_SUFFIX, discard
+from wirekafka.storage.cleaning.work import LogChanged
 from wirekafka.storage.files import Files, sync_names
 from wirekafka.storage.log import PartitionLog
 from wirekafka.storage.segment import SUFFIXES, Segment
 from wirekafka.storage.set_aside import DELETED_SUFFIX
-
-
-class LogChanged(Exception):
-    """The log has other segments than those that were compacted, or is closed: the work is thrown away."""
 
 
 def announce(log: PartitionLog, base_offset: int) -> None:

@@ -6,15 +6,22 @@ log, or done to it, is handed to the event loop.
 Source: Kafka's Cleaner, whose `checkDone` and `throttler` `pace` is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.aborted import aborted_transactions
+from wirekafka.storage.cleaning.reading import whole_batches
 from wirekafka.storage.cleaning.transactions import CleanedTransactions
 from wirekafka.storage.log import PartitionLog
+from wirekafka.storage.segment import Segment
 
 T = TypeVar("T")
+
+
+class LogChanged(Exception):
+    """The log has other segments than those that were compacted, or is closed: the work is thrown away."""
 
 
 class OnLoop:
@@ -40,6 +47,15 @@ class Work:
     drop: Callable[[list[str]], None]
     """Given the files that are the log's no longer, on the loop."""
     now_ms: int
+
+    def batches(self, segment: Segment) -> Iterator[tuple[int, RecordBatch]]:
+        """Position and batch of a sealed segment. Raises Unreadable, LogChanged, OSError."""
+        try:
+            yield from whole_batches(segment, self.pace)
+        except FileNotFoundError as error:
+            if self.log.has_segment(segment):
+                raise
+            raise LogChanged from error
 
     def transactions(self, from_offset: int, up_to_offset: int) -> CleanedTransactions:
         """The state of transactions at an offset, with those that were aborted from there on."""

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.GroupListing;
@@ -46,6 +47,7 @@ final class Administration {
             case "list_topics" -> result(admin.listTopics().names());
             case "describe_topic" -> partitionsWithLeader(request.get("name").textValue());
             case "describe_configs" -> configs(request.get("topic").textValue());
+            case "alter_configs" -> alter(request.get("topic").textValue(), configsOf(request));
             case "list_groups" -> result(admin.listGroups().all()).stream().map(GroupListing::groupId).toList();
             case "describe_group" -> group(request.get("group").textValue());
             default -> throw new IllegalArgumentException("no method " + method);
@@ -57,12 +59,16 @@ final class Administration {
     }
 
     private static NewTopic newTopic(JsonNode request) {
+        int partitionCount = request.get("partition_count").intValue();
+        return new NewTopic(request.get("name").textValue(), Optional.of(partitionCount), Optional.of((short) 1))
+            .configs(configsOf(request));
+    }
+
+    private static Map<String, String> configsOf(JsonNode request) {
         Map<String, String> configs = new HashMap<>();
         request.get("configs").fields().forEachRemaining(
             entry -> configs.put(entry.getKey(), entry.getValue().textValue()));
-        int partitionCount = request.get("partition_count").intValue();
-        return new NewTopic(request.get("name").textValue(), Optional.of(partitionCount), Optional.of((short) 1))
-            .configs(configs);
+        return configs;
     }
 
     private List<Integer> partitionsWithLeader(String topic) throws Exception {
@@ -81,6 +87,15 @@ final class Administration {
             values.put(entry.name(), entry.value());
         }
         return values;
+    }
+
+    private Object alter(String topic, Map<String, String> configs) throws Exception {
+        List<AlterConfigOp> changes = configs.entrySet().stream()
+            .map(config -> new ConfigEntry(config.getKey(), config.getValue()))
+            .map(entry -> new AlterConfigOp(entry, AlterConfigOp.OpType.SET))
+            .toList();
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+        return result(admin.incrementalAlterConfigs(Map.of(resource, changes)).all());
     }
 
     private Map<String, Object> group(String group) throws Exception {

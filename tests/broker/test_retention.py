@@ -1,0 +1,231 @@
+"""retention: where logs begin, by their settings and by DeleteRecords."""
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from tests.broker.conftest import MakePartition
+from tests.broker.support import append, create_topic
+from wirekafka.broker import Broker, BrokerConfig, open_broker
+from wirekafka.broker.claims import Claims
+from wirekafka.broker.partition import Partition
+from wirekafka.broker.partitions import Partitions
+from wirekafka.broker.retention import Retention
+from wirekafka.broker.unlinking import Unlinking
+from wirekafka.metadata import Settings
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.storage import LogConfig, LogDirectory, unlink_set_aside
+
+LONG_AFTER_MS = 10**12
+
+
+class Some(Partitions):
+    """The partitions that a test has made."""
+
+    def __init__(self, *partitions: Partition) -> None:
+        self.partitions = list(partitions)
+
+    def online(self) -> list[Partition]:
+        return self.partitions
+
+    def of_topic(self, topic: str) -> list[Partition]:
+        return self.partitions
+
+    def find(self, topic: str, partition: int) -> Partition:
+        return self.partitions[partition]
+
+
+def retention(directory: LogDirectory, *partitions: Partition, claims: Claims | None = None) -> Retention:
+    unlinking = Unlinking(lambda paths: unlink_set_aside(directory.disk.files, paths))
+    return Retention(
+        directory, Some(*partitions), unlinking, claims or Claims(), wall_ms=lambda: LONG_AFTER_MS
+    )
+
+
+def start_offsets(directory: LogDirectory) -> str:
+    file = Path(directory.path) / "log-start-offset-checkpoint"
+    return file.read_text() if file.exists() else ""
+
+
+def files_of(directory: LogDirectory, ending: str) -> list[str]:
+    return sorted(path.name for path in Path(directory.path).glob(f"*/*{ending}"))
+
+
+async def test_the_start_is_checkpointed_before_a_file_goes(
+    directory: LogDirectory, make_partition: MakePartition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that no crash brings back what the log has done with."""
+    partition = make_partition(retention_ms=1000)
+    append(partition, 3)
+    order: list[str] = []
+    write, delete = directory.checkpoints.write_log_start_offsets, partition.log.delete_records_before
+    monkeypatch.setattr(
+        directory.checkpoints, "write_log_start_offsets", lambda: (order.append("checkpoint"), write())
+    )
+    monkeypatch.setattr(partition.log, "delete_records_before", lambda o: (order.append("files"), delete(o))[1])
+
+    await retention(directory, partition).apply("t")
+
+    assert order == ["checkpoint", "files"]
+    assert start_offsets(directory) == "0\n1\nt 0 3\n"
+    assert files_of(directory, ".log") == [f"{3:020d}.log"]
+    assert f"{0:020d}.log.deleted" in files_of(directory, ".deleted")
+
+
+async def test_a_checkpoint_that_fails_keeps_no_file(
+    directory: LogDirectory, make_partition: MakePartition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk this is what frees space. It is told all the same."""
+    partition = make_partition(retention_ms=1000)
+    append(partition, 3)
+
+    def fail() -> None:
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no space.")
+
+    monkeypatch.setattr(directory.checkpoints, "write_log_start_offsets", fail)
+
+    with pytest.raises(KafkaError, match="no space"):
+        await retention(directory, partition).apply("t")
+
+    assert files_of(directory, ".log") == [f"{3:020d}.log"]
+
+
+async def test_one_log_that_cannot_be_shortened_keeps_no_other(
+    directory: LogDirectory, make_partition: MakePartition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is tried; the first failure is told."""
+    partitions = [make_partition(index=index, retention_ms=1000) for index in range(3)]
+    for partition in partitions:
+        append(partition, 2)
+
+    def fail(offset: int) -> list[str]:
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "not this one.")
+
+    monkeypatch.setattr(partitions[1].log, "delete_records_before", fail)
+
+    with pytest.raises(KafkaError, match="not this one"):
+        await retention(directory, *partitions).apply("t")
+
+    assert [len(partition.log.segments.all()) for partition in partitions] == [1, 1, 1]
+    assert [partition.log.size_bytes > 0 for partition in partitions] == [False, True, False]
+
+
+async def test_logs_that_take_nothing_are_passed_over(
+    directory: LogDirectory, make_partition: MakePartition
+) -> None:
+    """A closed log, and all of a folder that has failed."""
+    closed, other = make_partition(index=0, retention_ms=1000), make_partition(index=1, retention_ms=1000)
+    append(closed), append(other)
+    closed.log.abandon()
+    directory.disk.health.fail("a sync failed.")
+
+    await retention(directory, closed, other).apply("t")
+
+    assert other.log.log_start_offset == 0
+
+
+async def test_at_intervals_a_log_that_is_compacted_is_left_for_the_next_time(
+    directory: LogDirectory, make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: object
+) -> None:
+    """Nobody shortens what somebody rewrites."""
+    claimed, free = (make_partition(index=index, retention_ms=1000) for index in range(2))
+    append(claimed), append(free)
+    claims = Claims()
+    settings = Settings.load(None, {"log.retention.check.interval.ms": "1000"}, "dev")
+    dropping = retention(directory, claimed, free, claims=claims)
+
+    async with claims.hold(claimed.topic_partition):
+        nursery.start_soon(dropping.run, lambda: settings)
+        while free.log.size_bytes:
+            await trio.sleep(1)
+        await trio.sleep(3)
+        assert claimed.log.size_bytes
+    while claimed.log.size_bytes:
+        await trio.sleep(1)
+
+
+# --- DeleteRecords
+
+
+async def test_deleted_records_are_checkpointed_when_it_answers(
+    directory: LogDirectory, make_partition: MakePartition
+) -> None:
+    """A kill behind the answer does not bring them back."""
+    partition = make_partition()
+    append(partition, 5)
+
+    assert await retention(directory, partition).delete_records("t", 0, 2) == 2
+    assert start_offsets(directory) == "0\n1\nt 0 2\n"
+    assert await retention(directory, partition).delete_records("t", 0, 1) == 2
+    assert await retention(directory, partition).delete_records("t", 0, -1) == 5
+    assert start_offsets(directory) == "0\n1\nt 0 5\n"
+
+
+@pytest.mark.parametrize("offset", [-2, 6])
+async def test_offsets_that_are_not_there(
+    directory: LogDirectory, make_partition: MakePartition, offset: int
+) -> None:
+    """Before the first, or behind what readers may see."""
+    partition = make_partition()
+    append(partition, 5)
+
+    with pytest.raises(KafkaError) as caught:
+        await retention(directory, partition).delete_records("t", 0, offset)
+
+    assert caught.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+@pytest.mark.parametrize(
+    ("policy", "refused"), [(("compact",), True), (("compact", "delete"), False), ((), False)]
+)
+async def test_compacted_logs_have_no_records_deleted(
+    directory: LogDirectory, make_partition: MakePartition, policy: tuple[str, ...], refused: bool
+) -> None:
+    """Unless they are to be shortened as well."""
+    partition = make_partition()
+    append(partition, 5)
+    partition.log.config = LogConfig(cleanup_policy=policy)
+    dropping = retention(directory, partition)
+
+    if refused:
+        with pytest.raises(KafkaError) as caught:
+            await dropping.delete_records("t", 0, 2)
+        assert caught.value.code is ErrorCode.POLICY_VIOLATION
+    else:
+        assert await dropping.delete_records("t", 0, 2) == 2
+
+
+async def test_a_folder_that_has_failed_promises_nothing(
+    directory: LogDirectory, make_partition: MakePartition
+) -> None:
+    """KAFKA_STORAGE_ERROR, and the log begins where it did."""
+    partition = make_partition()
+    append(partition, 5)
+    directory.disk.health.fail("a sync failed.")
+
+    with pytest.raises(KafkaError) as caught:
+        await retention(directory, partition).delete_records("t", 0, 2)
+
+    assert (caught.value.code, partition.log.log_start_offset) == (ErrorCode.KAFKA_STORAGE_ERROR, 0)
+
+
+async def test_a_broker_drops_by_itself_and_when_asked(config: BrokerConfig) -> None:
+    """`Broker.apply_retention`; a kill behind DeleteRecords' answer keeps the start."""
+    async with open_broker(config) as broker:
+        partition = await _topic(broker)
+        await broker.retention.delete_records("t", 0, 3)
+        await broker.apply_retention("t")
+        assert partition.log.log_start_offset == 3
+
+    async with open_broker(config) as broker:
+        assert broker.partitions.find("t", 0).log.log_start_offset == 3
+        with pytest.raises(KafkaError):
+            await broker.apply_retention("nowhere")
+
+
+async def _topic(broker: Broker) -> Partition:
+    await create_topic(broker, "t")
+    partition = broker.partitions.find("t", 0)
+    append(partition, 5)
+    return partition

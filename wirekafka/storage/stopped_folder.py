@@ -1,0 +1,102 @@
+"""`StoppedFolder`: the data folder of a broker that does not run, for who looks at it and mends it.
+
+Called by `cli.log`. It takes the broker's own lock, so that none can start meanwhile.
+
+Source: ours; Kafka's DumpLogSegments takes no lock.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from wirekafka.ids import TopicPartition
+from wirekafka.storage import partition_folder
+from wirekafka.storage.checkpoints import CLEAN_SHUTDOWN
+from wirekafka.storage.disk import Disk
+from wirekafka.storage.files import FILES, Files, OpenFile, read_file
+from wirekafka.storage.locking import take_lock
+from wirekafka.storage.offset_checkpoints import OffsetCheckpoints
+from wirekafka.storage.opening import Stopped
+from wirekafka.storage.repair import PartitionRepair, Repaired
+from wirekafka.storage.verification import Verified, verify_partition
+
+
+class StoppedFolder:
+    """Made by `stopped_folder`."""
+
+    def __init__(self, disk: Disk, lock: OpenFile | None) -> None:
+        self._disk = disk
+        self._lock = lock
+        self.notices: list[str] = []
+        self._checkpoints = OffsetCheckpoints(disk, self.notices)
+        self._was_clean = read_file(disk.files, f"{disk.root}/{CLEAN_SHUTDOWN}") is not None
+
+    def partitions(self) -> list[TopicPartition]:
+        """Every partition that has a folder."""
+        names = self._disk.files.list_folders_in(self._disk.root)
+        return [found for name in names if (found := partition_folder.topic_partition_of(name)) is not None]
+
+    def verify(self, topic_partition: TopicPartition) -> Verified:
+        """Read all of a partition. Raises OSError."""
+        return verify_partition(
+            self._disk.files,
+            self._folder(topic_partition),
+            topic_partition,
+            self._stopped(topic_partition),
+            is_live=self._lock is None,
+        )
+
+    def what_truncating_gives_up(self, topic_partition: TopicPartition) -> Repaired:
+        """Tell what `truncate` would do. Raises OSError."""
+        return self._repair(topic_partition).what_truncating_gives_up()
+
+    def truncate(self, topic_partition: TopicPartition) -> Repaired:
+        """Cut a log at its first wrong byte. Raises OSError, KAFKA_STORAGE_ERROR."""
+        repair = self._repair(topic_partition)
+        repaired = repair.truncate()
+        self._rebuild(repair, topic_partition)
+        return repaired
+
+    def skip(self, topic_partition: TopicPartition) -> Repaired:
+        """Take the wrong bytes out of a log. Raises OSError, KAFKA_STORAGE_ERROR."""
+        repair = self._repair(topic_partition)
+        repaired = repair.skip()
+        self._rebuild(repair, topic_partition)
+        return repaired
+
+    def make_indexes(self, topic_partition: TopicPartition) -> None:
+        """Make everything beside the batches anew. Raises OSError; KAFKA_STORAGE_ERROR for a damaged log."""
+        self._rebuild(self._repair(topic_partition), topic_partition)
+
+    def _repair(self, topic_partition: TopicPartition) -> PartitionRepair:
+        return PartitionRepair(self._disk, self._folder(topic_partition), topic_partition)
+
+    def _rebuild(self, repair: PartitionRepair, topic_partition: TopicPartition) -> None:
+        self._checkpoints.note(repair.rebuild(self._stopped(topic_partition)))
+        self._checkpoints.write()
+
+    def _folder(self, topic_partition: TopicPartition) -> str:
+        return f"{self._disk.root}/{topic_partition}"
+
+    def _stopped(self, topic_partition: TopicPartition) -> Stopped:
+        return Stopped(
+            clean=self._was_clean,
+            recovery_point=self._checkpoints.recovery_points.get(topic_partition),
+            log_start_offset=self._checkpoints.log_start_offsets.get(topic_partition, 0),
+        )
+
+
+@contextmanager
+def stopped_folder(path: Path, *, files: Files = FILES, live: bool = False) -> Iterator[StoppedFolder]:
+    """Hold a data folder for the length of the block. Raises DataDirectoryInUse, OSError.
+
+    With `live` no lock is taken and a broker may be at work in it: only to read, then.
+    """
+    root = str(path.absolute())
+    files.list_folder(root)  # raises for one that is not there: the lock would make it
+    lock = None if live else take_lock(files, root)
+    disk = Disk.on(files, root=root)
+    try:
+        yield StoppedFolder(disk, lock)
+    finally:
+        disk.close()
