@@ -41,8 +41,8 @@ compat: $(VENV)/tests  ## Every story, every client, wirekafka and Apache Kafka:
 
 bench: $(VENV)/tests  ## The benches, each of which also runs alone
 	$(BIN)/python bench/codec.py
-	$(BIN)/python bench/hot_path.py
 	$(BIN)/python bench/startup.py
+	$(BIN)/python bench/log.py $(ARGS)
 
 clean:           ## Remove what make made; data stays
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

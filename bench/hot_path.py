@@ -35,6 +35,7 @@ from frames import (
     produce_frame,
     receive_frame,
 )
+from own_network import leave_bbr
 from servers import Server, pin_this_process, start_bare, start_broker
 
 IN_FLIGHT = 5
@@ -54,8 +55,7 @@ class Run:
 def timed(server: Server, turn: Callable[[socket.socket, float], int], seconds: float) -> Run:
     """Measure one turn, which gives the bytes it moved, over a connection of its own.
 
-    Of its own, since what the kernel has learnt of a connection stays with it: BBR, for one, takes the
-    loopback for a slow line now and then, and keeps to that for seconds.
+    Of its own, since what the kernel has learnt of a connection stays with it for as long as that lasts.
     """
     with server.connect() as sock:
         turn(sock, _WARM_UP_SECONDS)
@@ -189,6 +189,7 @@ def main() -> None:
     parser.add_argument("--batch-bytes", type=int, default=MIB_BATCH_BYTES)
     parser.add_argument("--target", type=float, default=0.7, help="the least median ratio, each way")
     options = parser.parse_args()
+    leave_bbr()
     missed = False
     for measure in (measure_fetch, measure_produce):
         with tempfile.TemporaryDirectory(prefix="wirekafka-bench-") as folder:

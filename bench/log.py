@@ -21,6 +21,7 @@ import log_size
 import many_partitions
 import recovery
 from figures import Figure
+from own_network import leave_bbr
 
 Question = Callable[[Path, bool], Sequence[Figure]]
 _HOT_PATH_TARGET = 0.7
@@ -69,7 +70,7 @@ def start(folder: Path, quick: bool) -> list[Figure]:
 
 def scan(folder: Path, quick: bool) -> list[Figure]:
     """The scan after a crash against CRC-32C alone, with large batches, then with small ones."""
-    rounds, log_mib = (3, 256) if quick else (5, recovery.LOG_MIB)
+    rounds, log_mib = (3, 1024) if quick else (5, recovery.LOG_MIB)
     figures = []
     for batch_bytes in (recovery.MIB_BATCH_BYTES, recovery.SMALL_BATCH_BYTES):
         place = folder / str(batch_bytes)
@@ -91,6 +92,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--folder", type=Path, help="where the data of the runs goes, and is removed")
     options = parser.parse_args()
+    leave_bbr()
     missed = []
     for name in options.only:
         print(f"{name}: {QUESTIONS[name].__doc__}", flush=True)

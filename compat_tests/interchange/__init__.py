@@ -1,1 +1,4 @@
-"""Data folders handed from one broker to the other: Apache Kafka's opened here, ours read by Kafka's tools."""
+"""Data folders handed from one broker to the other.
+
+Apache Kafka's are opened here, and ours are read by Kafka's tools.
+"""

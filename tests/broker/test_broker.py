@@ -8,7 +8,7 @@ from tests.broker.support import append, broker_config, create_topic
 from wirekafka.broker import Broker, BrokerConfig, open_broker
 from wirekafka.metadata import ConfigError
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import DataDirectoryInUse
+from wirekafka.storage import DataDirectoryInUse, PartitionLog
 
 
 async def test_folder_is_one_brokers_at_a_time(config: BrokerConfig) -> None:
@@ -47,6 +47,36 @@ async def test_settings_of_the_broker_hold_for_its_topics(tmp_path_factory: pyte
 
         assert broker.partitions.find("t", 0).log.config.max_message_bytes == 123
         assert broker.rack == "r1"
+
+
+async def test_open_files_are_as_many_as_the_settings_say(tmp_path: Path) -> None:
+    """wirekafka.open.files.max."""
+    async with open_broker(broker_config(tmp_path, wirekafka_open_files_max="3")) as broker:
+        for name in "abcde":
+            await create_topic(broker, name)
+            append(broker.partitions.find(name, 0))
+        disk = broker.partitions.find("a", 0).log.disk
+
+        assert len(disk.open_files) == 3
+        assert broker.partitions.find("a", 0).read(0, 100, committed_only=False, at_least_one_batch=True)
+
+
+async def test_metadata_lasts_when_it_is_told_and_groups_follow_the_broker(tmp_path: Path) -> None:
+    """The metadata log is flushed in both modes; wirekafka.durability is the broker's for all topics."""
+    async with open_broker(broker_config(tmp_path, wirekafka_durability="fsync")) as broker:
+        await create_topic(broker, "as-the-broker")
+        await create_topic(broker, "other", wirekafka_durability="os")
+        metadata = metadata_log(broker)
+
+        assert metadata.recovery_point == metadata.log_end_offset > 0
+        durability = [
+            broker.partitions.find(name, 0).log.config.durability for name in ("as-the-broker", "other")
+        ]
+        assert durability == ["fsync", "os"]
+
+
+def metadata_log(broker: Broker) -> PartitionLog:
+    return broker.cluster._journal._partition.log
 
 
 async def test_transactions_are_refused_in_the_clients_terms(broker: Broker) -> None:

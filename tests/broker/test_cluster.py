@@ -179,16 +179,17 @@ async def test_changed_setting_of_the_broker_holds_in_the_answer(broker: Broker)
     assert broker.settings["log.cleaner.backoff.ms"] == broker.cluster.settings["log.cleaner.backoff.ms"] == 3
 
 
-async def test_metadata_log_is_as_durable_as_the_broker_says(config: BrokerConfig) -> None:
-    """Also when that changed at run time, and after a restart."""
-    async with open_broker(config) as first:
-        await change_configs(first, 4, "", wirekafka_durability="fsync")
-        assert metadata_durability(first) == "fsync"
+async def test_topics_without_own_settings_share_what_holds(broker: Broker) -> None:
+    """There may be ten thousand of them; a change of the broker's gives them another."""
+    for topic in ("t", "u"):
+        await create_topic(broker, topic)
+    logs = [broker.partitions.find(topic, 0).log for topic in ("t", "u")]
+    before = logs[0].config
+    assert logs[1].config is before
 
-    async with open_broker(config) as again:
-        assert metadata_durability(again) == "fsync"
-        await change_configs(again, 4, "", wirekafka_durability="os")
-        assert metadata_durability(again) == "os"
+    await change_configs(broker, 4, "", producer_id_expiration_ms="9")
+
+    assert logs[0].config is logs[1].config is not before
 
 
 async def test_restart_finds_changed_settings(config: BrokerConfig) -> None:
@@ -203,10 +204,6 @@ async def test_restart_finds_changed_settings(config: BrokerConfig) -> None:
         own, default = (again.partitions.find(topic, 0).log.config for topic in ("t", "u"))
         assert (own.retention_ms, own.segment_ms, default.retention_ms) == (5, 8, 6)
         assert again.settings["log.retention.ms"] == 6
-
-
-def metadata_durability(broker: Broker) -> str:
-    return broker.cluster._partition.log.config.durability
 
 
 async def test_groups_whose_log_cannot_be_read_are_left_out_and_the_rest_served(

@@ -325,3 +325,36 @@ async def test_error_given_as_reply_waits_for_no_flush(
     disk.let_go()
 
     assert high_watermark == 0
+
+
+# --- a full disk
+
+
+async def test_machine_that_is_due_again_after_a_failed_append_waits_a_second(
+    make_partition: MakePartition,
+    nursery: trio.Nursery,
+    autojump_clock: MockClock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It would be asked for ever on a full disk, and nobody else be served. The log has it once."""
+    desk = Desk(make_partition(), AlwaysDue())
+    monkeypatch.setattr(desk.partition, "append", failing(KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "full.")))
+    nursery.start_soon(desk.alarms.run)
+    desk.journal.set_alarm()
+
+    await trio.sleep(3.5)
+
+    assert 3 <= len(desk.machine.woken) <= 5
+    assert caplog.text.count("full.") == 1
+
+
+class AlwaysDue(NotebookMachine):
+    """Wants something written at once, and again when that fails."""
+
+    def wake_at_ms(self) -> int | None:
+        return 0
+
+    def on_time(self, now_ms: int) -> Decision[str]:
+        self.woken.append(now_ms)
+        return Decision(records=["a"])

@@ -63,7 +63,9 @@ async def test_the_start_is_checkpointed_before_a_file_goes(
     monkeypatch.setattr(
         directory.checkpoints, "write_log_start_offsets", lambda: (order.append("checkpoint"), write())
     )
-    monkeypatch.setattr(partition.log, "delete_records_before", lambda o: (order.append("files"), delete(o))[1])
+    monkeypatch.setattr(
+        partition.log, "delete_records_before", lambda o: (order.append("files"), delete(o))[1]
+    )
 
     await retention(directory, partition).apply("t")
 
@@ -143,6 +145,33 @@ async def test_at_intervals_a_log_that_is_compacted_is_left_for_the_next_time(
         assert claimed.log.size_bytes
     while claimed.log.size_bytes:
         await trio.sleep(1)
+
+
+async def test_logs_that_keep_records_for_long_are_looked_at_as_kafka_does(
+    directory: LogDirectory, make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: object
+) -> None:
+    """Every five minutes: a record with a time long past is not gone before a test has read it."""
+    week_ms = 7 * 24 * 3600 * 1000
+    long, short, small = (
+        make_partition(index=0, retention_ms=week_ms),
+        make_partition(index=1, retention_ms=1000),
+        make_partition(index=2, retention_ms=week_ms, retention_bytes=0),
+    )
+    for partition in (long, short, small):
+        append(partition)
+    settings = Settings.load(None, {"log.retention.check.interval.ms": "1000"}, "dev")
+
+    nursery.start_soon(retention(directory, long, short, small).run, lambda: settings)
+    await trio.sleep(10)
+    while short.log.size_bytes or small.log.size_bytes:
+        await trio.lowlevel.checkpoint()  # time stands still until the thread has written its checkpoint
+    before = trio.current_time()
+    kept = long.log.size_bytes
+    while long.log.size_bytes:
+        await trio.sleep(1)
+
+    assert kept
+    assert trio.current_time() - before > 200
 
 
 # --- DeleteRecords
@@ -225,7 +254,7 @@ async def test_a_broker_drops_by_itself_and_when_asked(config: BrokerConfig) -> 
 
 
 async def _topic(broker: Broker) -> Partition:
-    await create_topic(broker, "t")
+    await create_topic(broker, "t", retention_ms="-1")
     partition = broker.partitions.find("t", 0)
     append(partition, 5)
     return partition

@@ -34,9 +34,12 @@ LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING
 
 @pytest.fixture(scope="module")
 def topic(broker: RunningBroker) -> str:
-    """Three partitions; the first has batches of two records, out of order in time. Nothing changes it."""
+    """Three partitions; the first has batches of two records, out of order in time. Nothing changes it.
+
+    The times are of years ago, so retention has to be off.
+    """
     with RawClient(broker.bootstrap) as raw:
-        made = new_topic(raw, partitions=3)
+        made = new_topic(raw, partitions=3, retention_ms="-1")
         for after_ms in (1000, 3000, 2000, 3000):
             produce(raw, made, batch(2, timestamp_ms=START_MS + after_ms))
     return made[0]
@@ -209,7 +212,7 @@ def test_end_of_an_epoch_of_an_unknown_topic(raw: RawClient, version: int) -> No
 @pytest.mark.parametrize("version", [7, 11])
 def test_largest_timestamp_of_records_without_any(raw: RawClient, version: int) -> None:
     """It is -1, of the first record; only an empty partition has none."""
-    made = new_topic(raw, partitions=2)
+    made = new_topic(raw, partitions=2, retention_ms="-1")
     produce(raw, made, batch(1, timestamp_ms=-1))
 
     assert listed(raw, version, made[0], MAX_TIMESTAMP) == (0, 0, -1, 0)
@@ -222,7 +225,7 @@ CODECS = pytest.mark.parametrize("codec", list(Codec))
 @CODECS
 def test_records_are_found_inside_compressed_batches(raw: RawClient, codec: Codec) -> None:
     """The record's own offset and time, though the batch's header has neither."""
-    made = new_topic(raw)
+    made = new_topic(raw, retention_ms="-1")
     for times in ([1, 4, 2], [0, 9, 9]):
         records = [Record(b"k", b"v", START_MS + after_ms) for after_ms in times]
         produce(raw, made, bytes(build_batch(records, codec=codec)))
@@ -235,7 +238,7 @@ def test_records_are_found_inside_compressed_batches(raw: RawClient, codec: Code
 @CODECS
 def test_nothing_is_found_before_the_start_of_the_log(raw: RawClient, codec: Codec) -> None:
     """DeleteRecords may leave a batch of which only the end is still there."""
-    made = new_topic(raw)
+    made = new_topic(raw, retention_ms="-1")
     records = [Record(b"k", b"v", START_MS + after_ms) for after_ms in (5, 9, 1, 5)]
     produce(raw, made, bytes(build_batch(records, codec=codec)))
     start = DeleteRecordsPartition(partition_index=0, offset=2)
@@ -261,7 +264,7 @@ def test_log_append_time_is_the_time_that_is_searched(raw: RawClient) -> None:
 
 def test_a_batch_that_cannot_be_unpacked_is_an_error_of_its_partition(raw: RawClient) -> None:
     """The others of the request are answered."""
-    made = new_topic(raw, partitions=2)
+    made = new_topic(raw, partitions=2, retention_ms="-1")
     spoilt = build_batch([Record(b"k", b"v", START_MS)])
     spoilt[22] |= Codec.LZ4
     view = RecordBatch(spoilt)

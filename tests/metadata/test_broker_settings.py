@@ -79,10 +79,26 @@ def test_changes_that_contradict_a_new_file_do_not_hold(caplog: pytest.LogCaptur
     settings = BrokerSettings(1, Settings.load("log.cleaner.max.compaction.lag.ms=5"), image)
     put(image, "1", "log.cleaner.min.compaction.lag.ms", "6")
 
-    with caplog.at_level(logging.ERROR):
-        assert settings.current is settings.static
+    put(image, "", "log.retention.ms", "7")
 
+    with caplog.at_level(logging.ERROR):
+        assert settings.current["log.cleaner.min.compaction.lag.ms"] == 0
+
+    assert settings.current["log.retention.ms"] == 7
     assert "do not hold" in caplog.text
+
+
+def test_changes_for_all_and_for_this_broker_may_each_contradict(caplog: pytest.LogCaptureFixture) -> None:
+    """What agrees is kept; where nothing does, what the broker was started with holds."""
+    image = MetadataImage()
+    settings = BrokerSettings(1, Settings.load("log.cleaner.max.compaction.lag.ms=5"), image)
+    put(image, "", "log.cleaner.min.compaction.lag.ms", "6")
+    put(image, "1", "log.retention.ms", "7")
+    assert settings.current["log.retention.ms"] == 7
+
+    put(image, "1", "log.cleaner.min.compaction.lag.ms", "8")
+
+    assert settings.current is settings.static
 
 
 def test_name_nobody_knows_is_kept() -> None:

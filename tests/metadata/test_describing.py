@@ -315,3 +315,10 @@ def test_group_goes_by_what_changed(cluster: Cluster) -> None:
     config = configs_of(cluster, GROUP, "g")["consumer.assignment.interval.ms"]
 
     assert (config.value, config.config_source) == ("2000", 2)
+
+
+def test_name_of_a_broker_with_very_many_digits_is_refused(cluster: Cluster) -> None:
+    """Python would not even read it as a number."""
+    (result,) = describe(cluster, (BROKER, "1" * 5000, None))
+
+    assert result.error_code == ErrorCode.INVALID_REQUEST

@@ -249,3 +249,17 @@ def test_whole_broker_in_the_mode_fsync(disk: SlowDisk) -> None:
 
     assert made > 0
     assert committed > before_commit
+
+
+def test_topic_is_said_to_be_made_when_it_lasts(broker: RunningBroker, disk: SlowDisk) -> None:
+    """The metadata log is flushed in the mode os too, as Kafka's is."""
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    syncs = disk.syncs
+
+    with disk.held():
+        [made] = admin.create_topics([NewTopic("t", 1, 1)]).values()
+        disk.wait_for_sync(syncs + 1)
+        told = made.done()
+
+    assert not told
+    made.result(WAIT_SECONDS)

@@ -26,6 +26,7 @@ from tests.support.requests import (
 from wirekafka.broker import Broker, ListenerConfig
 from wirekafka.metadata import ConfigError
 from wirekafka.protocol.apis.metadata import MetadataRequest
+from wirekafka.protocol.error_codes import KafkaError
 from wirekafka.server import Serving
 from wirekafka.storage import DataDirectoryInUse
 from wirekafka.testing import broker as testing_broker
@@ -233,7 +234,8 @@ def test_a_broker_that_dies_is_raised_at_the_end_of_the_block(monkeypatch: pytes
 
     async def die(config: object, *, task_status: "trio.TaskStatus[object]") -> None:
         stop = trio.Event()
-        serving = Serving("c", ((ListenerConfig("PLAINTEXT", "127.0.0.1", 0), 1),), stop.set, cast(Broker, None))
+        listener = ListenerConfig("PLAINTEXT", "127.0.0.1", 0)
+        serving = Serving("c", ((listener, 1),), stop.set, cast(Broker, None))
         task_status.started(serving)
         await stop.wait()
         raise ZeroDivisionError("a bug")
@@ -253,3 +255,16 @@ def test_a_client_that_still_polls_is_no_reason_to_wait_for_it() -> None:
 
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", broker_of_poll))
+
+
+def test_a_test_can_have_it_compact_and_drop_now() -> None:
+    """From the test's own thread; what the broker says against it is raised there."""
+    with running_broker() as broker, RawClient(broker.bootstrap) as raw:
+        create_topic(raw, "t")
+        produce(raw, "t", batch_of(b"old"))
+
+        broker.apply_retention("t")
+
+        with pytest.raises(KafkaError, match="not compacted"):
+            broker.compact("t")
+        assert values_in(fetch(raw, "t", 1)) == []

@@ -16,17 +16,26 @@ from tests.torture.oracle import name_of
 
 READ_SECONDS = 120.0
 _ADMIN_SECONDS = 20.0
+FOR_EVER = {"retention.ms": "-1"}
+"""For records whose timestamps are of no time: retention takes the oldest first."""
 
 
 class NotReadable(Exception):
     """A topic could not be read to its end; the text says why."""
 
 
-def create(bootstrap: str, topic: str, partitions: int, configs: Mapping[str, str] | None = None) -> None:
+def create(
+    bootstrap: str,
+    topic: str,
+    partitions: int,
+    configs: Mapping[str, str] | None = None,
+    *,
+    seconds: float = _ADMIN_SECONDS,
+) -> None:
     """Make a topic. Raises KafkaException."""
     admin: Any = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     new = NewTopic(topic, num_partitions=partitions, replication_factor=1, config=dict(configs or {}))
-    for future in admin.create_topics([new], request_timeout=_ADMIN_SECONDS).values():
+    for future in admin.create_topics([new], request_timeout=seconds).values():
         future.result()
 
 

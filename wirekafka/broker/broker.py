@@ -7,7 +7,7 @@ Source: Kafka's BrokerServer, in the order of its startup.
 """
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import NoReturn
@@ -35,7 +35,7 @@ from wirekafka.broker.partitions import Partitions
 from wirekafka.broker.producer_ids import ProducerIds
 from wirekafka.broker.retention import Retention
 from wirekafka.broker.unlinking import Unlinking
-from wirekafka.metadata import ConfigError, MetadataImage, MetadataMachine, Settings
+from wirekafka.metadata import ConfigError, ConfigValue, MetadataImage, MetadataMachine, Settings
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import FSYNC, LogConfig, LogDirectory, flush_logs, unlink_set_aside
 
@@ -58,6 +58,7 @@ class Broker:
         self.alarms = Alarms(self.clock)
         self.flusher = Flusher(partial(flush_logs, directory.disk, directory.path), directory.disk.health)
         machine = MetadataMachine(config.node_id, config.settings)
+        self._shared_log_config: tuple[Mapping[str, ConfigValue], LogConfig] = {}, LogConfig()
         self.image: MetadataImage = machine.image
         self.partitions = Partitions(
             directory,
@@ -120,11 +121,16 @@ class Broker:
         return Partition(log, _METADATA_LEADER_EPOCH, self.flusher)
 
     def _log_config(self, machine: MetadataMachine, topic: str) -> LogConfig:
-        """What storage needs of a topic's settings, and of the broker's where a topic has none."""
-        expiry_ms = self.settings.get_int("producer.id.expiration.ms")
-        return LogConfig.from_topic_configs(
-            {**machine.topic_config(topic), "producer.id.expiration.ms": expiry_ms}
-        )
+        """What storage needs of a topic's settings, and of the broker's where a topic has none.
+
+        Topics without settings of their own share one: there may be very many.
+        """
+        values = machine.topic_config(topic)
+        if values is not self._shared_log_config[0]:
+            expiry_ms = self.settings.get_int("producer.id.expiration.ms")
+            config = LogConfig.from_topic_configs({**values, "producer.id.expiration.ms": expiry_ms})
+            self._shared_log_config = values, config
+        return self._shared_log_config[1]
 
 
 @asynccontextmanager

@@ -9,7 +9,6 @@ Source: Kafka's QuorumController and BrokerMetadataPublisher, which here are one
 
 import uuid
 from collections.abc import Callable
-from dataclasses import replace
 from typing import cast
 
 from wirekafka.broker.alarms import Alarms
@@ -68,7 +67,6 @@ class Cluster:
         alarms: Alarms,
     ) -> None:
         self._machine = machine
-        self._partition = partition
         self._partitions = partitions
         self._coordination = coordination
         self._reconfigured: set[str] = set()
@@ -79,7 +77,6 @@ class Cluster:
     async def load(self, watch: Watch) -> None:
         """Read the metadata log, open every partition it knows, load every group."""
         self._journal.load()
-        self._reconfigure()
         threads = self.settings.get_int("num.recovery.threads.per.data.dir")
         await self._partitions.open_all(threads=threads, watch=watch)
         offsets_topic = self._machine.image.topics.get(OFFSETS_TOPIC)
@@ -177,9 +174,6 @@ class Cluster:
         for name in self._reconfigured & self._machine.image.topics.keys():
             self._partitions.reconfigure(name)
         self._reconfigured.clear()
-        durability = self.settings.get_str("wirekafka.durability")
-        if self._partition.log.config.durability != durability:
-            self._partition.log.config = replace(self._partition.log.config, durability=durability)
 
     def _take_up_groups(self, index: int) -> None:
         try:

@@ -107,9 +107,11 @@ class Flusher:
 
         What has been appended by now lasts when that flush has ended well. `ring` is called at its end.
         """
-        if ring is not None or log not in self._next.asked:
-            self._next.asked[log] = ring
-        self._sleep.deadline = -math.inf
+        asked = self._next.asked
+        if not asked:
+            self._sleep.deadline = -math.inf
+        if ring is not None or log not in asked:
+            asked[log] = ring
         return self._next
 
     def ask_within(self, log: PartitionLog, delay_ms: int, ring: Ring | None = None) -> None:

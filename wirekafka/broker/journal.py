@@ -33,6 +33,7 @@ _tickets = itertools.count(1)
 _journals = itertools.count(1)
 _NOTHING = object()
 _RECORDS_A_BATCH = 1000
+_AGAIN_AFTER_MS = 1000
 
 
 @dataclass(slots=True)
@@ -122,8 +123,9 @@ class Journal(Generic[R]):
             return replies[0].response
         return response
 
-    def carry_out(self, decision: Decision[R]) -> None:
-        """Append, apply, reply; set the alarm for what comes next."""
+    def carry_out(self, decision: Decision[R]) -> bool:
+        """Append, apply, reply; set the alarm for what comes next. Whether all could be appended."""
+        is_written = True
         while decision.records:
             piece = self._first_piece(decision)
             try:
@@ -131,6 +133,7 @@ class Journal(Generic[R]):
             except KafkaError as error:
                 self._complaints.hear(error)
                 decision = self.machine.on_append_failed(decision, error, self._clock.now_ms())
+                is_written = False
                 break
             self._complaints.hear(None)
             self._apply(piece)
@@ -138,6 +141,7 @@ class Journal(Generic[R]):
         for reply in decision.replies:
             self._release(reply)
         self.set_alarm()
+        return is_written
 
     def set_alarm(self) -> None:
         """Be woken when the machine next has something to decide."""
@@ -151,7 +155,10 @@ class Journal(Generic[R]):
 
     def _wake(self, now_ms: int) -> None:
         while (due_ms := self.machine.wake_at_ms()) is not None and due_ms <= now_ms:
-            self.carry_out(self.machine.on_time(now_ms))
+            if not self.carry_out(self.machine.on_time(now_ms)):
+                # A full disk: what was taken back may be due at once again, and again.
+                self._alarms.set(self._number, now_ms + _AGAIN_AFTER_MS, self._wake)
+                return
 
     def _first_piece(self, decision: Decision[R]) -> list[R]:
         """The records that are appended next, as one batch.

@@ -32,7 +32,6 @@ from wirekafka.storage import (
 )
 
 ANY_LEADER_EPOCH = -1
-NO_EPOCH = -1
 _IN_SYNC_REPLICAS = 1
 _MAGIC_POSITION = 16
 _ATTRIBUTES_LOW_BYTE = 22
@@ -60,6 +59,7 @@ class Partition:
         """What readers were shown in the mode `os`: it stays so when the mode changes."""
         self._shows_flushed = self._flushes_at_append = self._prepares = False
         self._follow_config()
+        log.assign_leader_epoch(leader_epoch)
         self._flush_what_is_left()
 
     @property
@@ -203,18 +203,10 @@ class Partition:
 
     def earliest_offset(self) -> ListedOffset:
         start = self.log.log_start_offset
-        epoch = self.log.epoch_of(start)
-        if epoch == NO_EPOCH and start == self.high_watermark:
-            epoch = self.leader_epoch  # nothing is written yet; what will be, is of this epoch
-        return ListedOffset(offset=start, leader_epoch=epoch)
+        return ListedOffset(offset=start, leader_epoch=self.log.epoch_of(start))
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
-        """The last epoch at or below `epoch` and its end offset; (-1, -1) when unknown.
-
-        The epoch of this leader ends where the log does, also when it has written nothing.
-        """
-        if epoch == self.leader_epoch:
-            return epoch, self.log.log_end_offset
+        """The last epoch at or below `epoch` and its end offset; (-1, -1) when unknown."""
         return self.log.end_offset_for_epoch(epoch)
 
     def read(

@@ -19,12 +19,21 @@ from wirekafka.broker.unlinking import Unlinking
 from wirekafka.metadata import Settings
 from wirekafka.observability import get_logger
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import COMPACT, DELETE, LogDirectory, PartitionLog, start_after_retention
+from wirekafka.storage import (
+    COMPACT,
+    DELETE,
+    LogDirectory,
+    PartitionLog,
+    has_passed_segments,
+    start_after_retention,
+)
 
 logger = get_logger("broker")
 
 _TO_HIGH_WATERMARK = -1
 _LOGS_BETWEEN_PAUSES = 200
+_SECONDS_BETWEEN_LOOKS_AT_ALL = 300
+_SHORT_RETENTION_MS = 3_600_000
 
 
 class Retention:
@@ -48,12 +57,23 @@ class Retention:
         self._checkpointing = trio.Lock()
 
     async def run(self, settings: Callable[[], Settings]) -> None:
-        """Drop what is due every log.retention.check.interval.ms, forever."""
+        """Drop what is due every log.retention.check.interval.ms, forever.
+
+        Logs that keep records for long, and any number of bytes, are looked at every five minutes, Kafka's
+        interval: records that a test gives a time long past live as long here as they do there.
+        """
         await trio.sleep(settings().get_int("log.initial.task.delay.ms") / 1000)
+        looked_at_all = trio.current_time()
         while True:
             await trio.sleep(settings().get_int("log.retention.check.interval.ms") / 1000)
+            looks_at_all = trio.current_time() >= looked_at_all + _SECONDS_BETWEEN_LOOKS_AT_ALL
+            partitions = self._partitions.online()
+            if looks_at_all:
+                looked_at_all = trio.current_time()
+            else:
+                partitions = [partition for partition in partitions if _is_watched(partition.log)]
             errors: list[KafkaError] = []
-            due = await self._move_starts(self._partitions.online(), errors)
+            due = await self._move_starts(partitions, errors)
             self._set_aside([log for log in due if not self._claims.is_claimed(log.topic_partition)], errors)
             self._complaints.hear(errors[0] if errors else None)
 
@@ -124,7 +144,7 @@ class Retention:
         if log.move_start(start):
             logger.info("%s begins at offset %d now, by its retention settings", log.topic_partition, start)
             return True
-        return log.segments.end_of_first <= log.log_start_offset
+        return has_passed_segments(log)
 
     def _set_aside(self, logs: Iterable[PartitionLog], errors: list[KafkaError]) -> None:
         """Give the files that lie before the start of a log the names under which they go."""
@@ -141,3 +161,11 @@ class Retention:
         async with self._checkpointing:
             self._directory.note_offsets()
             await trio.to_thread.run_sync(self._directory.checkpoints.write_log_start_offsets)
+
+
+def _is_watched(log: PartitionLog) -> bool:
+    """Whether a log is to be shortened soon after it is due."""
+    config = log.config
+    if config.retention_bytes >= 0 or 0 <= config.retention_ms <= _SHORT_RETENTION_MS:
+        return True
+    return has_passed_segments(log)

@@ -122,6 +122,7 @@ def repair(data_dir: Path, how: str | None, dry_run: bool, name: str) -> None:
             click.echo(f"{topic_partition}: indexes, snapshots and leader epochs are made anew.")
         elif how == "skip":
             _show_repaired(topic_partition, folder.skip(topic_partition), "taken out")
+            click.echo("  Offsets that are missing are taken for gone.")
         elif dry_run:
             repaired = folder.what_truncating_gives_up(topic_partition)
             _show_repaired(topic_partition, repaired, "would be cut off")
@@ -186,7 +187,7 @@ def _show(verified: Verified) -> None:
 
 
 def _show_repaired(topic_partition: TopicPartition, repaired: Repaired, done: str) -> None:
-    if not repaired.wrong_bytes:
+    if not repaired.wrong_bytes and not repaired.given_up_batches:
         click.echo(f"{topic_partition}: there is nothing wrong with its batches.")
         return
     click.echo(f"{topic_partition}: {repaired.wrong_bytes} wrong bytes {done}.")

@@ -31,7 +31,9 @@ class BrokerSettings:
         self._image = image
         self._current = static
         self._topics = TopicSettings(static)
-        self._generation = image.broker_configs_generation
+        self._all_brokers: Mapping[str, str] = {}
+        self._this_broker: Mapping[str, str] = {}
+        self._generation = 0
 
     @property
     def current(self) -> Settings:
@@ -48,21 +50,35 @@ class BrokerSettings:
     @property
     def this_broker(self) -> Mapping[str, str]:
         """What was changed at run time for this broker, as text."""
-        return updatable_part(self._image.configs(BROKER_RESOURCE, self._name), per_broker=True)
+        self._catch_up()
+        return self._this_broker
 
     @property
     def all_brokers(self) -> Mapping[str, str]:
         """What was changed at run time for all brokers, as text."""
-        return updatable_part(self._image.configs(BROKER_RESOURCE, ALL_BROKERS), per_broker=False)
+        self._catch_up()
+        return self._all_brokers
 
     def _catch_up(self) -> None:
         if self._generation == self._image.broker_configs_generation:
             return
         self._generation = self._image.broker_configs_generation
-        try:
-            self._current = self.static.changed(self.all_brokers, self.this_broker)
-        except ConfigError as error:
-            # They were checked when they were made, but against the settings of then.
-            logger.error("the settings changed at run time do not hold: %s", error)
-            self._current = self.static
+        common = self._image.configs(BROKER_RESOURCE, ALL_BROKERS)
+        self._all_brokers = updatable_part(common, per_broker=False)
+        own = self._image.configs(BROKER_RESOURCE, self._name)
+        self._this_broker = updatable_part(own, per_broker=True)
+        self._current = self._changed()
         self._topics = TopicSettings(self._current)
+
+    def _changed(self) -> Settings:
+        """Lay as much of the changes over the settings of the start as agrees with them.
+
+        Each was checked when it was made, but against the settings of then.
+        """
+        common, own = self._all_brokers, self._this_broker
+        for all_brokers, this_broker in ((common, own), (common, {}), ({}, own)):
+            try:
+                return self.static.changed(all_brokers, this_broker)
+            except ConfigError as error:
+                logger.error("some settings that were changed at run time do not hold: %s", error)
+        return self.static

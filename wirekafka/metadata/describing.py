@@ -38,7 +38,7 @@ from wirekafka.protocol.apis.describe_configs import (
 )
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
-_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_INTEGER = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from wirekafka.storage.partition_folder import belongs
 from wirekafka.storage.progress import OpeningProgress
 from wirekafka.storage.recompression import needs_preparation, prepare
 from wirekafka.storage.repair import Repaired
-from wirekafka.storage.retention import start_after_retention
+from wirekafka.storage.retention import has_passed_segments, start_after_retention
 from wirekafka.storage.set_aside import unlink_set_aside
 from wirekafka.storage.stopped_folder import StoppedFolder, stopped_folder
 from wirekafka.storage.timestamps import (
@@ -65,6 +65,7 @@ __all__ = [
     "clean",
     "cleanable",
     "flush_logs",
+    "has_passed_segments",
     "needs_preparation",
     "prepare",
     "search_largest",

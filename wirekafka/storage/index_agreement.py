@@ -42,9 +42,10 @@ class IndexAgreement:
             return []
         if len(data) % entry.size:
             self._add(suffix, len(data) // entry.size * entry.size, "ends in the middle of an entry")
-        whole = data[: len(data) // entry.size * entry.size]
+        # Kafka keeps the file of the last segment as large as it may grow, padded with zeros.
+        used = -(-len(data.rstrip(b"\0")) // entry.size) * entry.size
         entries = []
-        for first, second in entry.iter_unpack(whole):
+        for first, second in entry.iter_unpack(data[: min(used, len(data) // entry.size * entry.size)]):
             offset = base_offset + (first, second)[offset_at]
             entries.append((offset, second) if offset_at == 0 else (first, offset))
         return entries
@@ -93,13 +94,8 @@ class IndexAgreement:
         return self._found
 
     def _check_rest(self, suffix: str, rest: list[tuple[int, int]], position: int) -> None:
-        padding = {(0, 0), (self._base_offset, 0), (0, self._base_offset)}
-        if any(entry not in padding for entry in rest):
+        if rest:
             self._add(suffix, position, "has entries of offsets or positions behind the last batch")
-
-    @property
-    def _base_offset(self) -> int:
-        return int(self._stem.rpartition("/")[2])
 
     def _add(self, suffix: str, position: int | None, what: str) -> None:
         self._found.append((self._stem.rpartition("/")[2] + suffix, position, what))

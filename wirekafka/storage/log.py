@@ -21,11 +21,11 @@ from wirekafka.protocol.records import RecordBatch, batches_in
 from wirekafka.storage.aborted import aborted_transactions, load_transaction_index, upper_bound
 from wirekafka.storage.config import LOG_APPEND_TIME, LogConfig
 from wirekafka.storage.disk import Disk
-from wirekafka.storage.epochs import LeaderEpochs
 from wirekafka.storage.files import FileSlice
 from wirekafka.storage.flushing import flush_logs
 from wirekafka.storage.producer_snapshots import ProducerSnapshots
-from wirekafka.storage.producer_state import AppendedBatch, ProducerState
+from wirekafka.storage.producer_state import AppendedBatch
+from wirekafka.storage.recovered import Recovered
 from wirekafka.storage.segment import CutBackFailed, Segment
 from wirekafka.storage.segments import Segments
 from wirekafka.storage.unflushed import Flush, Unflushed
@@ -45,19 +45,6 @@ class Appended:
     log_append_time_ms: int
     log_start_offset: int
     duplicate: bool
-
-
-@dataclass(slots=True, kw_only=True)
-class Recovered:
-    """What `recovery` found in a folder, and a `PartitionLog` is made of."""
-
-    segments: list[Segment]
-    epochs: LeaderEpochs
-    producers: ProducerState
-    snapshot_offsets: list[int]
-    log_start_offset: int
-    recovery_point: int
-    is_new_folder: bool
 
 
 class PartitionLog:
@@ -303,6 +290,7 @@ class PartitionLog:
                 self._roll(self.segments.active.created_ms)
                 removed += self.segments.remove_before(self.log_start_offset)
             passed = self.snapshots.before(self.segments.first_offset)
+            self.unflushed.write_epochs()
             return removed + self.snapshots.set_aside(passed)
         except OSError as error:
             raise self._storage_error("could not be shortened", error) from error

@@ -8,6 +8,7 @@ Source: Kafka's LogManager (checkpointRecoveryOffsetsInDir, checkpointLogStartOf
 OffsetCheckpointFile and LogCleanerManager.updateCheckpoints.
 """
 
+import contextlib
 import threading
 from collections.abc import Mapping
 
@@ -15,7 +16,7 @@ from wirekafka.ids import TopicPartition
 from wirekafka.storage import checkpoints
 from wirekafka.storage.config import FSYNC
 from wirekafka.storage.disk import Disk
-from wirekafka.storage.files import read_file, replace_file
+from wirekafka.storage.files import read_file, replace_file, sync_file, sync_names
 from wirekafka.storage.log import PartitionLog
 
 
@@ -32,14 +33,27 @@ class OffsetCheckpoints:
         """The first offset that was not compacted yet."""
         self._written: dict[str, bytes] = {}
         self._writing = threading.Lock()
+        self._moved: set[str] = set()
+        """Folders whose leader epochs have to last before the start offsets do."""
 
     def note(self, log: PartitionLog) -> None:
-        """Take up what is known of a log at present."""
+        """Take up what is known of a log at present. Raises KAFKA_STORAGE_ERROR."""
         topic_partition, end = log.topic_partition, log.log_end_offset
+        if log.log_start_offset > self.log_start_offsets.get(topic_partition, 0):
+            self._write_epochs_first(log)
         flushed = min(log.recovery_point, end)
         self.recovery_points[topic_partition] = flushed
         self.log_start_offsets[topic_partition] = log.log_start_offset
         self.high_watermarks[topic_partition] = flushed if log.config.durability == FSYNC else end
+
+    def _write_epochs_first(self, log: PartitionLog) -> None:
+        """Have the leader epochs tell of a new start before the checkpoint does, which has no checksum."""
+        try:
+            log.unflushed.write_epochs()
+        except OSError as error:
+            what = f"The leader epochs of {log.topic_partition} could not be written"
+            raise self._disk.storage_error(what, error) from error
+        self._moved.add(log.folder)
 
     def forget(self, topic_partition: TopicPartition) -> None:
         """Know nothing of a partition any more, as its folder is going."""
@@ -55,21 +69,37 @@ class OffsetCheckpoints:
         """Write what was noted of logs. Raises KAFKA_STORAGE_ERROR."""
         with self._writing:
             self._replace(checkpoints.RECOVERY_POINTS, self.recovery_points.copy())
-            self._replace(checkpoints.LOG_START_OFFSETS, self._moved_starts())
+            self._replace_log_start_offsets()
             self._replace(checkpoints.HIGH_WATERMARKS, self.high_watermarks.copy())
 
     def write_log_start_offsets(self) -> None:
         """Make the start offsets alone last, before files below them go. Raises KAFKA_STORAGE_ERROR."""
         with self._writing:
-            self._replace(checkpoints.LOG_START_OFFSETS, self._moved_starts())
+            self._replace_log_start_offsets()
 
     def write_cleaner_offsets(self) -> None:
         """Write how far the compactor has come. Raises KAFKA_STORAGE_ERROR."""
         with self._writing:
             self._replace(checkpoints.CLEANER_OFFSETS, self.cleaner_offsets.copy())
 
-    def _moved_starts(self) -> dict[TopicPartition, int]:
-        return {tp: offset for tp, offset in self.log_start_offsets.copy().items() if offset > 0}
+    def _replace_log_start_offsets(self) -> None:
+        starts = {tp: offset for tp, offset in self.log_start_offsets.copy().items() if offset > 0}
+        self._disk.health.check()
+        for folder in list(self._moved):
+            self._moved.discard(folder)
+            try:
+                self._sync_epochs(folder)
+            except OSError as error:
+                self._moved.add(folder)
+                raise self._disk.storage_error(
+                    "The leader epochs could not be made to last", error
+                ) from error
+        self._replace(checkpoints.LOG_START_OFFSETS, starts)
+
+    def _sync_epochs(self, folder: str) -> None:
+        with contextlib.suppress(FileNotFoundError):  # the topic is deleted, or no leader has written there
+            sync_file(self._disk.files, f"{folder}/{checkpoints.LEADER_EPOCHS}")
+            sync_names(self._disk.files, folder)
 
     def _replace(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
         self._disk.health.check()

@@ -47,6 +47,12 @@ class OffsetIndex:
         slot = bisect_left(self._positions, position)
         return self.base_offset + self._offsets[slot] if slot < len(self._positions) else None
 
+    def back_from(self, offset: int, entries: int) -> tuple[int, int]:
+        """The position of the entry that many before an offset, 0 if there are less; how many there are."""
+        before = bisect_left(self._offsets, max(offset - self.base_offset, 0))
+        passed = min(entries, before)
+        return (self._positions[before - passed] if passed == entries else 0), passed
+
     def last(self) -> tuple[int, int]:
         """The last entry; (base offset, 0) when there is none."""
         if not self._offsets:

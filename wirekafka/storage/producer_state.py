@@ -30,6 +30,10 @@ class AppendedBatch(NamedTuple):
     offset_delta: int
     timestamp_ms: int
 
+    @classmethod
+    def of(cls, batch: RecordBatch) -> "AppendedBatch":
+        return cls(batch.last_sequence, batch.last_offset, batch.last_offset_delta, batch.max_timestamp)
+
     @property
     def base_offset(self) -> int:
         return self.last_offset - self.offset_delta
@@ -171,11 +175,7 @@ class ProducerState:
             producer = self.producers[batch.producer_id] = Producer()
         producer.set_epoch(batch.producer_epoch)
         producer.last_timestamp_ms = batch.max_timestamp
-        producer.batches.append(
-            AppendedBatch(
-                batch.last_sequence, batch.last_offset, batch.last_offset_delta, batch.max_timestamp
-            )
-        )
+        producer.batches.append(AppendedBatch.of(batch))
         if batch.is_transactional and producer.transaction_start == NO_TRANSACTION:
             producer.transaction_start = batch.base_offset
             self._open_transactions[batch.base_offset] = batch.producer_id

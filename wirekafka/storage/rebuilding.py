@@ -12,6 +12,7 @@ from wirekafka.storage.epochs import UNKNOWN, LeaderEpochs
 from wirekafka.storage.files import read_file, unlink_if_there
 from wirekafka.storage.leftovers import offsets_of
 from wirekafka.storage.opening import Opening
+from wirekafka.storage.producer_history import recall_batches
 from wirekafka.storage.producer_snapshot import decode_snapshot
 from wirekafka.storage.producer_state import ProducerState
 from wirekafka.storage.scan import Damaged
@@ -91,6 +92,7 @@ def rebuild_producers(
         producers.load(decode_snapshot(_snapshot(opening, start)) or [])
         # Not those of the replay: a record's time may be long past, and its producer still retrying.
         producers.expire(opening.now_ms, opening.config.producer_id_expiration_ms)
+        recall_batches(opening.segments, producers, start)
     _replay(opening, producers, start)
     return producers, offsets
 

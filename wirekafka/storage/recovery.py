@@ -16,7 +16,7 @@ from wirekafka.storage.config import LogConfig
 from wirekafka.storage.disk import Disk
 from wirekafka.storage.files import Files, unlink_if_there
 from wirekafka.storage.leftovers import name_for_damaged, offsets_of, tidy
-from wirekafka.storage.log import PartitionLog, Recovered
+from wirekafka.storage.log import PartitionLog
 from wirekafka.storage.opening import Opening, Stopped
 from wirekafka.storage.progress import OpeningProgress
 from wirekafka.storage.rebuilding import (
@@ -25,6 +25,7 @@ from wirekafka.storage.rebuilding import (
     rebuild_producers,
     settle_epochs,
 )
+from wirekafka.storage.recovered import Recovered
 from wirekafka.storage.scan import Damaged, valid_batch_from
 from wirekafka.storage.segment import SUFFIXES, Segment
 
@@ -162,9 +163,10 @@ def _a_hole_follows(opening: Opening, slot: int) -> bool:
         return False
     following = opening.segments[slot + 1].base_offset
     if segment.next_offset > following:
+        position = max(position for position, _ in segment.headers())
         raise opening.damage(
-            f"{segment.file_name} has offsets up to {segment.next_offset - 1}, and the next segment begins "
-            f"with {following}"
+            f"{segment.file_name} has offsets up to {segment.next_offset - 1} in its batch at position "
+            f"{position}, and the next segment begins with {following}"
         )
     return segment.next_offset < following and following > opening.recovery_point and not opening.is_compacted
 
@@ -180,8 +182,7 @@ def _rescan(opening: Opening, segment: Segment) -> bool:
         if batch.producer_id > NO_PRODUCER_ID:
             opening.replay_from(segment.base_offset)
         if batch.base_offset != expected and not opening.is_compacted:
-            missing = f"{expected} to {batch.base_offset - 1}"
-            opening.notice(f"the offsets from {missing} are missing in {segment.file_name}")
+            _judge_gap(opening, segment, expected, batch)
         expected = batch.last_offset + 1
         untold_bytes += batch.size_in_bytes
         if untold_bytes >= _TOLD_AT_LEAST_BYTES:
@@ -191,6 +192,21 @@ def _rescan(opening: Opening, segment: Segment) -> bool:
     size = segment.rescan(on_batch)
     opening.progress.checked(untold_bytes + size - segment.size)
     return size == segment.size
+
+
+def _judge_gap(opening: Opening, segment: Segment, expected: int, batch: RecordBatch) -> None:
+    """Refuse a log whose offsets skip some: no checksum covers them.
+
+    Where everything was made to last a repair may have left the gap.
+    """
+    if batch.base_offset <= opening.recovery_point:
+        missing = f"{expected} to {batch.base_offset - 1}"
+        opening.notice(f"the offsets from {missing} are missing in {segment.file_name}")
+        return
+    raise opening.damage(
+        f"{segment.file_name} has a batch at position {segment.size - batch.size_in_bytes} with the offset "
+        f"{batch.base_offset} instead of {expected}"
+    )
 
 
 def _cut(opening: Opening, slot: int) -> None:
@@ -252,10 +268,10 @@ def _settle_start(opening: Opening) -> int:
 
 
 def _checkpointed_start(opening: Opening) -> int:
-    """The start offset by the checkpoint, which has no checksum; the epochs had the same at a clean stop."""
+    """The start offset by the checkpoint, which has no checksum; the leader epochs are written before it."""
     checkpointed = opening.stopped.log_start_offset
     first_epochs_start = next((start for _, start in opening.epochs.entries()), checkpointed)
-    if not opening.stopped.clean or checkpointed <= first_epochs_start:
+    if checkpointed <= first_epochs_start:
         return checkpointed
     opening.notice(
         f"begins at offset {first_epochs_start}, as its leader epochs do, though {checkpointed} was noted"

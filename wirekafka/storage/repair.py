@@ -7,6 +7,7 @@ Source: ours. Kafka deletes what is behind the first wrong byte.
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from wirekafka.ids import TopicPartition
 from wirekafka.storage.config import LogConfig
@@ -48,14 +49,23 @@ class _Surveyed:
         return all(stretch.is_good for stretch in self.stretches)
 
 
+class _Cut(NamedTuple):
+    """Where a log is cut: in which segment, at which position of its file, and the offset it ends with then."""
+
+    slot: int
+    position: int
+    offset: int
+
+
 class PartitionRepair:
     """One partition's folder, read through. Raises OSError; KAFKA_STORAGE_ERROR as `tidy` does."""
 
-    def __init__(self, disk: Disk, folder: str, topic_partition: TopicPartition) -> None:
+    def __init__(self, disk: Disk, folder: str, topic_partition: TopicPartition, stopped: Stopped) -> None:
         self._disk = disk
         self._files: Files = disk.files
         self._folder = folder
         self._topic_partition = topic_partition
+        self._stopped = stopped
         self._segments: list[_Surveyed] = []
         offset: int | None = None
         for base in offsets_of(tidy(disk.files, folder, topic_partition), ".log"):
@@ -64,58 +74,58 @@ class PartitionRepair:
             self._segments.append(_Surveyed(base, stretches))
             offset = stretches[-1].next_offset if stretches else offset
 
-    @property
-    def is_good(self) -> bool:
-        return self._first_damaged() is None
-
     def _path(self, base_offset: int) -> str:
-        return f"{self._folder}/{self._name(base_offset)}"
-
-    @staticmethod
-    def _name(base_offset: int) -> str:
-        return f"{base_offset:020d}.log"
-
-    def _first_damaged(self) -> int | None:
-        slots = (slot for slot, segment in enumerate(self._segments) if not segment.is_good)
-        return next(slots, None)
+        return f"{self._folder}/{_name(base_offset)}"
 
     # --- cutting
 
+    def _cut(self) -> _Cut | None:
+        """The first wrong byte, or the first batch behind offsets that are missing for no reason."""
+        expected = self._segments[0].base_offset if self._segments else 0
+        for slot, segment in enumerate(self._segments):
+            for stretch in segment.stretches:
+                if not stretch.is_good or self._is_a_hole(expected, stretch.first_offset):
+                    return _Cut(slot, stretch.start, expected)
+                expected = stretch.next_offset
+        return None
+
+    def _is_a_hole(self, expected: int, found: int) -> bool:
+        return found > max(expected, self._stopped.recovery_point or 0) and not self._stopped.was_compacted
+
     def what_truncating_gives_up(self) -> Repaired:
         """What `truncate` would do; nothing is changed."""
-        slot = self._first_damaged()
-        repaired = Repaired(log_end_offset=self._end_offset())
-        if slot is None:
-            return repaired
-        bad = next(stretch for stretch in self._segments[slot].stretches if not stretch.is_good)
-        repaired.log_end_offset = bad.first_offset
-        for segment in self._segments[slot:]:
+        cut = self._cut()
+        if cut is None:
+            return Repaired(log_end_offset=self._end_offset())
+        repaired = Repaired(log_end_offset=cut.offset)
+        for slot, segment in enumerate(self._segments[cut.slot :]):
             for stretch in segment.stretches:
-                if segment is self._segments[slot] and stretch.start < bad.start:
-                    continue
-                _count(stretch, repaired)
+                if slot > 0 or stretch.start >= cut.position:
+                    _count(stretch, repaired)
         return repaired
 
     def truncate(self) -> Repaired:
         """Cut the log at its first wrong byte, and move aside what is there and behind."""
         repaired = self.what_truncating_gives_up()
-        slot = self._first_damaged()
-        if slot is None:
+        cut = self._cut()
+        if cut is None:
             return repaired
         # The last first: what is left is a log at any moment.
-        for segment in reversed(self._segments[slot + 1 :]):
+        for segment in reversed(self._segments[cut.slot + 1 :]):
             self._move_segment(segment.base_offset, repaired)
-        damaged = self._segments[slot]
-        bad = next(stretch for stretch in damaged.stretches if not stretch.is_good)
+        damaged = self._segments[cut.slot]
+        if cut.position == 0 and cut.slot > 0:
+            self._move_segment(damaged.base_offset, repaired)
+            return repaired
         file = OpenFile(self._files, self._path(damaged.base_offset))
-        self._copy_aside(file, damaged.base_offset, [(bad.start, file.size())], repaired)
-        file.truncate(bad.start)
+        self._copy_aside(file, damaged.base_offset, [(cut.position, file.size())], repaired)
+        file.truncate(cut.position)
         file.sync()
         self._remove_indexes(damaged.base_offset)
         return repaired
 
     def _move_segment(self, base_offset: int, repaired: Repaired) -> None:
-        aside = name_for_damaged(self._files, self._folder, self._name(base_offset))
+        aside = name_for_damaged(self._files, self._folder, _name(base_offset))
         self._files.rename(self._path(base_offset), f"{self._folder}/{aside}")
         self._remove_indexes(base_offset)
         sync_names(self._files, self._folder)
@@ -152,14 +162,14 @@ class PartitionRepair:
 
     # --- both
 
-    def rebuild(self, stopped: Stopped) -> PartitionLog:
+    def rebuild(self) -> PartitionLog:
         """Make indexes, snapshots and epochs anew of the batches, and have all of the folder last.
 
         Gives the closed log, whose offsets a checkpoint may take up. Raises KAFKA_STORAGE_ERROR for a log
         that is damaged still.
         """
         notices: list[str] = []
-        unchecked = Stopped(log_start_offset=stopped.log_start_offset, was_compacted=True)
+        unchecked = Stopped(log_start_offset=self._stopped.log_start_offset, was_compacted=True)
         log = open_partition(
             self._disk,
             self._folder,
@@ -185,12 +195,16 @@ class PartitionRepair:
     def _copy_aside(
         self, file: OpenFile, base_offset: int, ranges: list[tuple[int, int]], repaired: Repaired
     ) -> None:
-        aside = name_for_damaged(self._files, self._folder, self._name(base_offset))
+        aside = name_for_damaged(self._files, self._folder, _name(base_offset))
         kept = OpenFile(self._files, f"{self._folder}/{aside}", create=True, truncate=True)
         _copy(file, ranges, kept)
         kept.sync()
         sync_names(self._files, self._folder)
         repaired.moved_to.append(aside)
+
+
+def _name(base_offset: int) -> str:
+    return f"{base_offset:020d}.log"
 
 
 def _count(stretch: Stretch, repaired: Repaired) -> None:

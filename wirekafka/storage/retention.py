@@ -36,6 +36,8 @@ def start_after_retention(log: PartitionLog, *, high_watermark: int, now_ms: int
 
 def has_passed_segments(log: PartitionLog) -> bool:
     """Whether whole segments lie before the start of the log, as DeleteRecords leaves them."""
+    if log.log_start_offset == log.log_end_offset and log.segments.active.size:
+        return True
     return log.segments.end_of_first <= log.log_start_offset
 
 

@@ -248,6 +248,11 @@ class Segment:
         indexed = self._offset_index.first_from(position)
         return self.next_offset if indexed is None else indexed
 
+    def position_before(self, offset: int, entries: int) -> tuple[int, int]:
+        """A position that many index entries before an offset, and how many there were. Raises OSError."""
+        self.load()
+        return self._offset_index.back_from(offset, entries)
+
     # --- indexes
 
     def load(self) -> None:

@@ -54,25 +54,26 @@ class StoppedFolder:
         """Cut a log at its first wrong byte. Raises OSError, KAFKA_STORAGE_ERROR."""
         repair = self._repair(topic_partition)
         repaired = repair.truncate()
-        self._rebuild(repair, topic_partition)
+        self._rebuild(repair)
         return repaired
 
     def skip(self, topic_partition: TopicPartition) -> Repaired:
         """Take the wrong bytes out of a log. Raises OSError, KAFKA_STORAGE_ERROR."""
         repair = self._repair(topic_partition)
         repaired = repair.skip()
-        self._rebuild(repair, topic_partition)
+        self._rebuild(repair)
         return repaired
 
     def make_indexes(self, topic_partition: TopicPartition) -> None:
         """Make everything beside the batches anew. Raises OSError; KAFKA_STORAGE_ERROR for a damaged log."""
-        self._rebuild(self._repair(topic_partition), topic_partition)
+        self._rebuild(self._repair(topic_partition))
 
     def _repair(self, topic_partition: TopicPartition) -> PartitionRepair:
-        return PartitionRepair(self._disk, self._folder(topic_partition), topic_partition)
+        stopped = self._stopped(topic_partition)
+        return PartitionRepair(self._disk, self._folder(topic_partition), topic_partition, stopped)
 
-    def _rebuild(self, repair: PartitionRepair, topic_partition: TopicPartition) -> None:
-        self._checkpoints.note(repair.rebuild(self._stopped(topic_partition)))
+    def _rebuild(self, repair: PartitionRepair) -> None:
+        self._checkpoints.note(repair.rebuild())
         self._checkpoints.write()
 
     def _folder(self, topic_partition: TopicPartition) -> str:
@@ -83,6 +84,7 @@ class StoppedFolder:
             clean=self._was_clean,
             recovery_point=self._checkpoints.recovery_points.get(topic_partition),
             log_start_offset=self._checkpoints.log_start_offsets.get(topic_partition, 0),
+            was_compacted=topic_partition in self._checkpoints.cleaner_offsets,
         )
 
 

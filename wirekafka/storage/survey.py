@@ -17,7 +17,7 @@ OnBatch = Callable[[int, RecordBatch], None]
 
 @dataclass(slots=True, kw_only=True)
 class Stretch:
-    """A range of a file: whole batches one after the other, or bytes that are none."""
+    """A range of a file: whole batches with offsets one after the other, or bytes that are none."""
 
     start: int
     end: int
@@ -78,8 +78,8 @@ class _Survey:
         ):
             if self._on_batch is not None:
                 self._on_batch(position, batch)
-            if not good.batches:
-                good.first_offset = batch.base_offset
+            if batch.base_offset != good.next_offset:
+                good = self._after_gap(good, position, batch.base_offset)
             self._last = (position, good.next_offset, batch.record_count)
             good.end = position + batch.size_in_bytes
             good.next_offset = batch.last_offset + 1
@@ -88,6 +88,12 @@ class _Survey:
         self._position, self._next_offset = good.end, good.next_offset
         if good.batches:
             self._stretches.append(good)
+
+    def _after_gap(self, good: Stretch, position: int, offset: int) -> Stretch:
+        """Begin another stretch: the offsets before it are missing."""
+        if good.batches:
+            self._stretches.append(good)
+        return Stretch(start=position, end=position, is_good=True, first_offset=offset, next_offset=offset)
 
     def _take_bad(self) -> None:
         batch = whole_batch_at(self._file, self._position, self._size)

@@ -1,6 +1,6 @@
 """Reads all of a partition's folder and says what in it is wrong; changes nothing.
 
-Called by `stopped_folder`. Every batch is checked, also those below the recovery point, and everything else is held
+Called by `stopped_folder`. Every batch is checked, also those below the recovery point, and all else is held
 against the batches: indexes, snapshots, leader epochs, and the log's end.
 
 Source: Kafka's DumpLogSegments (--verify-index-only, --index-sanity-check), which looks at single files.
@@ -169,7 +169,8 @@ class _Verification:
 
     def _note_gap(self, name: str, position: int, first: int, behind: int) -> None:
         what = f"there are no offsets {first} to {behind - 1}, as after a compaction or `repair --skip`"
-        self._add(name, position, what, Remedy.NONE_NEEDED)
+        is_normal = self._stopped.was_compacted or behind <= (self._stopped.recovery_point or 0)
+        self._add(name, position, what, Remedy.NONE_NEEDED if is_normal or self._is_live else Remedy.REPAIR)
 
     def _check_end(self) -> None:
         noted, end = self._stopped.recovery_point, self.found.log_end_offset
@@ -218,10 +219,12 @@ class _Verification:
                 self._add(name, None, "is of an offset behind the log's end", Remedy.START)
 
     def _check_leftovers(self, bases: list[int]) -> None:
+        left = [name for name in self._names if name.endswith((CLEANED, SWAP, DELETED))]
+        if left:
+            what = f"with it {len(left)} files are left of a stop, which the next start finishes or removes"
+            self._add(left[0], None, what, Remedy.NONE_NEEDED)
         for name in self._names:
-            if name.endswith((CLEANED, SWAP, DELETED)):
-                self._add(name, None, "was left by a crash", Remedy.START)
-            elif ".damaged-" in name:
+            if ".damaged-" in name:
                 self._add(name, None, "bytes that a repair has moved aside", Remedy.NONE_NEEDED)
         orphans = {*offsets_of(self._names, ".index"), *offsets_of(self._names, ".timeindex")} - set(bases)
         for offset in sorted(orphans):

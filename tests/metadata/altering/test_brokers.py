@@ -118,7 +118,7 @@ def test_next_step_begins_where_the_last_ended(cluster: Cluster) -> None:
     assert codes == [ErrorCode.NONE, ErrorCode.NONE, ErrorCode.INVALID_REQUEST]
 
 
-@pytest.mark.parametrize("name", ["2", "x", "-1", " "])
+@pytest.mark.parametrize("name", ["2", "x", "-1", " ", " 1", "1_1", "1" * 5000])
 def test_name_of_no_broker_is_refused(cluster: Cluster, name: str) -> None:
     """There is this one, and the empty name for all."""
     assert cluster.set(BROKER, name, log_retention_ms="5") == ErrorCode.INVALID_REQUEST

@@ -23,6 +23,8 @@ from wirekafka.protocol.error_codes import ErrorCode
         ("match", "client_id=a=b", ErrorCode.INVALID_CONFIG),
         ("match", "client=a", ErrorCode.INVALID_CONFIG),
         ("match", "client_id=(", ErrorCode.INVALID_CONFIG),
+        ("match", f"client_id={'(' * 5000}{')' * 5000}", ErrorCode.INVALID_CONFIG),
+        ("match", "client_id=a{99999999999}", ErrorCode.INVALID_CONFIG),
         ("nope", "1", ErrorCode.INVALID_REQUEST),
     ],
 )

@@ -1,6 +1,8 @@
 """AlterConfigs and IncrementalAlterConfigs of topics, and what holds for every type of resource."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.metadata.support import (
     APPEND,
@@ -15,8 +17,10 @@ from tests.metadata.support import (
     Cluster,
     ClusterWith,
     MakeTopic,
+    a_topic,
 )
-from wirekafka.metadata.altering.planning import LONGEST_VALUE
+from wirekafka.metadata.altering.planning import LONGEST_VALUE_BYTES
+from wirekafka.metadata.configs import BROKER_CONFIGS, GROUP_CONFIGS, TOPIC_CONFIGS, Settings
 from wirekafka.protocol.error_codes import ErrorCode
 
 Operations = list[tuple[str, int, str | None]]
@@ -99,7 +103,7 @@ def test_change_that_may_not_be_changes_nothing(
 def test_longest_value_is_taken(cluster: Cluster) -> None:
     """Kafka's bound is of a signed 16-bit length."""
     name, entry = "follower.replication.throttled.replicas", "1:1,"
-    fits = (entry * LONGEST_VALUE)[:LONGEST_VALUE]
+    fits = (entry * LONGEST_VALUE_BYTES)[:LONGEST_VALUE_BYTES]
 
     assert cluster.change(TOPIC, "t", (name, SET, fits)) == ErrorCode.NONE
     assert cluster.change(TOPIC, "t", (name, SET, f"{fits}:")) == ErrorCode.INVALID_CONFIG
@@ -212,3 +216,58 @@ def test_list_of_what_has_no_lists_is_refused(cluster: Cluster) -> None:
     """Kafka's schema knows topics and brokers; a subscription's list can only be set."""
     assert cluster.change(METRICS, "m", ("metrics", APPEND, "a")) == ErrorCode.INVALID_CONFIG
     assert cluster.change(METRICS, "m", ("metrics", SET, "a")) == ErrorCode.NONE
+
+
+def test_length_of_a_value_is_that_of_its_bytes(cluster: Cluster) -> None:
+    """A record could not hold more: appended to, a list outgrows what a request can carry."""
+    name, half = "metric.reporters", "\N{EURO SIGN}" * (LONGEST_VALUE_BYTES // 4)
+
+    codes = [cluster.change(BROKER, "", (name, APPEND, entry)) for entry in (half, f"{half}x")]
+
+    assert codes == [ErrorCode.NONE, ErrorCode.INVALID_CONFIG]
+
+
+NAMES = st.one_of(
+    st.sampled_from([*TOPIC_CONFIGS, *BROKER_CONFIGS, *GROUP_CONFIGS, "match"]), st.text(max_size=9)
+)
+VALUES = st.one_of(
+    st.none(),
+    st.text(max_size=20),
+    st.integers().map(str),
+    st.sampled_from(
+        ["compact", "delete,compact", "true", "0.5", "1:1", "client_id=a", "gzip", "fsync", "1000"]
+    ),
+)
+OPERATIONS = st.lists(st.tuples(NAMES, st.integers(-1, 4), VALUES), max_size=4)
+RESOURCES = st.tuples(
+    st.sampled_from([0, TOPIC, BROKER, LOGGER, METRICS, GROUP, 99]),
+    st.sampled_from(["t", "u", "1", "", "a b", "2"]),
+    OPERATIONS,
+)
+
+
+@given(st.lists(RESOURCES, max_size=6))
+def test_whatever_is_asked_each_resource_is_answered_and_the_settings_hold(
+    changes: list[tuple[int, str, Operations]],
+) -> None:
+    """No request breaks a rule; what was accepted can be read and lies over the settings of the start."""
+    cluster = Cluster(Settings.load())
+    cluster.create(a_topic("t"))
+
+    for change in changes:
+        code = cluster.change(*change[:2], *change[2])
+        configs = {name: value for name, operation, value in change[2] if operation == SET}
+        cluster.replace(*change[:2], configs, validate_only=True)
+
+        assert code in {
+            ErrorCode.NONE,
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            ErrorCode.INVALID_TOPIC_EXCEPTION,
+            ErrorCode.INVALID_CONFIG,
+            ErrorCode.INVALID_REQUEST,
+        }
+
+    cluster.machine.topic_config("t")
+    for resource in ("", "1"):
+        for name in cluster.own(BROKER, resource):
+            assert cluster.machine.settings.source(name).is_dynamic

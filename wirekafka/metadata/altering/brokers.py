@@ -6,6 +6,8 @@ Source: Kafka's ConfigAdminManager, DynamicBrokerConfig (validate), DynamicThrea
 DynamicLogConfig, RuntimeLoggerManager.
 """
 
+import re
+
 from wirekafka.metadata.altering.operation import Alteration, OperationType
 from wirekafka.metadata.broker_settings import ALL_BROKERS
 from wirekafka.metadata.configs.broker import BROKER_CONFIGS
@@ -27,6 +29,7 @@ _THREADS = (
     "remote.log.manager.follower.thread.pool.size",
     "remote.log.reader.threads",
 )
+_INTEGER = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
 _READ_AT_START = ("listener.security.protocol.map", "listeners")
 
 
@@ -61,13 +64,9 @@ def check_logger_change(alteration: Alteration, node_id: int) -> None:
 
 
 def _check_node_id(name: str, node_id: int) -> None:
-    try:
-        asked = int(name)
-    except ValueError:
-        raise KafkaError(
-            ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}"
-        ) from None
-    if asked != node_id:
+    if not _INTEGER.fullmatch(name):
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}")
+    if int(name) != node_id:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {node_id}, but received {name}"
         )

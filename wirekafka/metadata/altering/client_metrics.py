@@ -59,6 +59,7 @@ def _check_pattern(pattern: str) -> None:
 def _is_expression(text: str) -> bool:
     try:
         re.compile(text)
-    except re.error:
+    except (re.error, RecursionError, OverflowError):
+        # The latter two for an expression that is too deep, or counts too far.
         return False
     return True

@@ -28,8 +28,8 @@ from wirekafka.metadata.topics import validate_name
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.stored.cluster_metadata import ConfigRecord
 
-LONGEST_VALUE = 32_767
-"""In characters."""
+LONGEST_VALUE_BYTES = 32_767
+"""What a record of the metadata log can hold."""
 
 _NO_LISTS: Mapping[str, ConfigDefinition] = {}
 _LISTS = {TOPIC_RESOURCE: TOPIC_CONFIGS, BROKER_RESOURCE: BROKER_CONFIGS}
@@ -102,10 +102,10 @@ def _changes(alteration: Alteration, present: Mapping[str, str]) -> dict[str, st
                 )
             default = definition.format(definition.default)
         value = operation.result(present.get(operation.name), default)
-        if value is not None and len(value) > LONGEST_VALUE:
+        if value is not None and len(value.encode()) > LONGEST_VALUE_BYTES:
             raise KafkaError(
                 ErrorCode.INVALID_CONFIG,
-                f"The value of {operation.name} is longer than {LONGEST_VALUE} characters.",
+                f"The value of {operation.name} is longer than {LONGEST_VALUE_BYTES} bytes.",
             )
         if value != present.get(operation.name) or alteration.resource_type == BROKER_RESOURCE:
             changes[operation.name] = value

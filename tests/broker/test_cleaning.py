@@ -1,0 +1,257 @@
+"""cleaning: which logs are compacted, when, and what is remembered of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from tests.broker.support import broker_config, create_topic, delete_topic
+from wirekafka.broker import Broker, BrokerConfig, open_broker
+from wirekafka.broker.partition import Partition
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records import Record, build_batch, decode_records
+from wirekafka.storage import PartitionLog
+
+FEW_SETTINGS = {"log_cleaner_backoff_ms": "100"}
+LARGE = b"v" * 200_000
+
+
+@pytest.fixture
+def resting(tmp_path: Path) -> BrokerConfig:
+    """Of a broker that compacts nothing by itself."""
+    return broker_config(tmp_path, log_cleaner_enable="false")
+
+
+async def topic(broker: Broker, name: str = "t", **configs: str) -> Partition:
+    await create_topic(broker, name, cleanup_policy="compact", **configs)
+    return broker.partitions.find(name, 0)
+
+
+def put(broker: Broker, partition: Partition, key: str, value: bytes | None) -> None:
+    now_ms = broker.clock.wall_ms()
+    partition.append(build_batch([Record(key.encode(), value, now_ms)]), now_ms=now_ms)
+
+
+def contents(log: PartitionLog) -> list[tuple[int, bytes | None, bytes | None]]:
+    return [(r.offset, r.key, r.value) for batch in log.batches(0) for r in decode_records(batch)]
+
+
+def checkpoint(config: BrokerConfig) -> str:
+    file = config.data_dir / "cleaner-offset-checkpoint"
+    return file.read_text() if file.exists() else ""
+
+
+async def until(holds: Callable[[], Any]) -> None:
+    with trio.fail_after(10):
+        while not holds():
+            await trio.sleep(0.02)
+
+
+# --- when asked
+
+
+async def test_compact_now_and_remember_how_far(resting: BrokerConfig) -> None:
+    """The active segment is sealed first; the checkpoint is Kafka's."""
+    async with open_broker(resting) as broker:
+        partition = await topic(broker)
+        for value in (b"1", b"2", b"3"):
+            put(broker, partition, "a", value)
+        put(broker, partition, "b", b"1")
+
+        await broker.compact("t")
+
+        assert contents(partition.log) == [(2, b"a", b"3"), (3, b"b", b"1")]
+        assert checkpoint(resting) == "0\n1\nt 0 4\n"
+        put(broker, partition, "b", b"2")
+        await broker.compact("t")
+        assert contents(partition.log) == [(2, b"a", b"3"), (4, b"b", b"2")]
+
+
+async def test_all_partitions_of_a_topic(resting: BrokerConfig) -> None:
+    """One after the other; other topics are left alone."""
+    async with open_broker(resting) as broker:
+        await create_topic(broker, "t", 3, cleanup_policy="compact")
+        partitions = [broker.partitions.find("t", index) for index in range(3)]
+        other = await topic(broker, "other")
+        for partition in [*partitions, other]:
+            put(broker, partition, "a", b"1")
+            put(broker, partition, "a", b"2")
+
+        await broker.compact("t")
+
+        assert [len(contents(partition.log)) for partition in [*partitions, other]] == [1, 1, 1, 2]
+
+
+async def test_tombstones_that_may_go_at_once_are_gone(resting: BrokerConfig) -> None:
+    """With delete.retention.ms=0; else they stay for that long, with their horizon."""
+    async with open_broker(resting) as broker:
+        soon, late = await topic(broker, "soon", delete_retention_ms="0"), await topic(broker, "late")
+        for partition in (soon, late):
+            put(broker, partition, "a", b"1")
+            put(broker, partition, "a", None)
+            put(broker, partition, "b", b"1")
+
+        await broker.compact("soon")
+        await broker.compact("late")
+
+        assert contents(soon.log) == [(2, b"b", b"1")]
+        assert contents(late.log) == [(1, b"a", None), (2, b"b", b"1")]
+
+
+async def test_several_passes_where_memory_is_short(tmp_path: Path) -> None:
+    """Until all of it is compacted, however few keys there is room for."""
+    config = broker_config(
+        tmp_path,
+        log_cleaner_enable="false",
+        log_cleaner_dedupe_buffer_size=str(2 * 1024 * 1024),
+        log_cleaner_io_buffer_load_factor="0.002",
+    )
+    async with open_broker(config) as broker:
+        partition = await topic(broker)
+        for _ in range(2):
+            for key in range(60):
+                put(broker, partition, str(key), b"v")
+
+        await broker.compact("t")
+
+        assert [offset for offset, _, _ in contents(partition.log)] == list(range(60, 120))
+        assert checkpoint(config) == "0\n1\nt 0 120\n"
+
+
+async def test_what_the_lag_protects_stays(resting: BrokerConfig) -> None:
+    """min.compaction.lag.ms is a promise to consumers; asking for compaction does not break it."""
+    async with open_broker(resting) as broker:
+        partition = await topic(broker, min_compaction_lag_ms="100000")
+        put(broker, partition, "a", b"1")
+        put(broker, partition, "a", b"2")
+
+        await broker.compact("t")
+
+        assert len(contents(partition.log)) == 2
+
+
+async def test_a_topic_that_is_not_compacted(resting: BrokerConfig) -> None:
+    """Or is not there."""
+    async with open_broker(resting) as broker:
+        await create_topic(broker, "kept")
+
+        with pytest.raises(KafkaError) as caught:
+            await broker.compact("kept")
+        assert caught.value.code is ErrorCode.POLICY_VIOLATION
+        with pytest.raises(KafkaError) as caught:
+            await broker.compact("nowhere")
+        assert caught.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+async def test_a_damaged_batch_is_told_and_the_log_is_compacted_no_more(
+    resting: BrokerConfig, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is lost by it; the place stands in the log."""
+    async with open_broker(resting) as broker:
+        partition = await topic(broker)
+        put(broker, partition, "a", b"1")
+        put(broker, partition, "a", b"2")
+        partition.log.flush()
+        file = resting.data_dir / "t-0" / f"{0:020d}.log"
+        file.write_bytes(file.read_bytes()[:-2] + b"x\0")
+
+        with pytest.raises(KafkaError) as caught:
+            await broker.compact("t")
+
+        assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
+        assert f"of {0:020d}.log is not right" in caplog.text
+        assert partition.log.log_end_offset == 2
+        put(broker, partition, "b", b"1")
+
+
+async def test_the_files_go_when_their_time_has_come(resting: BrokerConfig) -> None:
+    """file.delete.delay.ms of the topic."""
+    async with open_broker(resting) as broker:
+        soon, late = await topic(broker, "soon", file_delete_delay_ms="0"), await topic(broker, "late")
+        for partition in (soon, late):
+            put(broker, partition, "a", b"1")
+            put(broker, partition, "a", b"2")
+
+        await broker.compact("soon")
+        await broker.compact("late")
+
+        await until(lambda: not list((resting.data_dir / "soon-0").glob("*.deleted")))
+        assert list((resting.data_dir / "late-0").glob("*.deleted"))
+
+
+# --- by itself
+
+
+async def test_what_is_dirty_enough_is_compacted(tmp_path: Path) -> None:
+    """By min.cleanable.dirty.ratio, without being asked; topics of another policy are not."""
+    config = broker_config(tmp_path, **FEW_SETTINGS)
+    async with open_broker(config) as broker:
+        dirty = await topic(broker, "dirty", segment_bytes="1048576", min_cleanable_dirty_ratio="0.1")
+        await create_topic(broker, "kept", segment_bytes="1048576")
+        kept = broker.partitions.find("kept", 0)
+        for _ in range(12):
+            put(broker, dirty, "a", LARGE)
+            put(broker, kept, "a", LARGE)
+
+        await until(lambda: contents(dirty.log)[0][0] > 4)
+
+        assert len(contents(kept.log)) == 12
+        await until(lambda: checkpoint(config).startswith("0\n1\ndirty 0 "))
+
+
+async def test_damage_stops_one_log_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It is tried once, and the others go on."""
+    config = broker_config(tmp_path, **FEW_SETTINGS)
+    async with open_broker(config) as broker:
+        broken = await topic(broker, "broken", segment_bytes="1048576", min_cleanable_dirty_ratio="0.1")
+        for _ in range(5):
+            put(broker, broken, "a", LARGE)
+        file = config.data_dir / "broken-0" / f"{0:020d}.log"
+        with file.open("r+b") as data:
+            data.seek(100)
+            data.write(b"x")
+        sound = await topic(broker, "sound", segment_bytes="1048576", min_cleanable_dirty_ratio="0.1")
+        broken.log.roll(0)
+        for _ in range(12):
+            put(broker, sound, "a", LARGE)
+
+        await until(lambda: contents(sound.log)[0][0] > 4 and "compacted no more" in caplog.text)
+        await trio.sleep(0.3)
+
+        assert caplog.text.count("compacted no more") == 1
+        assert broken.log.log_end_offset == 5
+
+
+async def test_a_topic_deleted_meanwhile_ends_its_compaction(tmp_path: Path) -> None:
+    """The broker goes on; nothing of it is remembered."""
+    config = broker_config(tmp_path, log_cleaner_enable="false")
+    async with open_broker(config) as broker:
+        partition = await topic(broker)
+        for _ in range(40):
+            put(broker, partition, "a", LARGE)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(broker.compact, "t")
+            await trio.sleep(0.002)
+            assert await delete_topic(broker, "t") == 0
+
+        assert "t 0" not in checkpoint(config)
+        await topic(broker)
+
+
+async def test_a_stop_ends_a_compaction(tmp_path: Path) -> None:
+    """It does not wait for one that is held to a few bytes a second, and a start finds everything."""
+    config = broker_config(tmp_path, log_cleaner_enable="false", log_cleaner_io_max_bytes_per_second="100000")
+    with trio.fail_after(5):
+        async with open_broker(config) as broker:
+            partition = await topic(broker)
+            for _ in range(10):
+                put(broker, partition, "a", LARGE)
+            with trio.move_on_after(0.2) as given_up:
+                await broker.compact("t")
+            assert given_up.cancelled_caught
+
+    async with open_broker(config) as broker:
+        assert len(contents(broker.partitions.find("t", 0).log)) == 10

@@ -1,0 +1,28 @@
+"""Tests of storage.locking: one process has a data folder."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from wirekafka.storage.files import FILES
+from wirekafka.storage.locking import DataDirectoryInUse, take_lock
+
+
+def test_a_second_holder_is_told_who_has_it(tmp_path: Path) -> None:
+    """By the process id in the file; the lock goes with the object."""
+    first = take_lock(FILES, str(tmp_path))
+
+    with pytest.raises(DataDirectoryInUse, match=f"in use by process {os.getpid()}"):
+        take_lock(FILES, str(tmp_path))
+    del first
+    assert take_lock(FILES, str(tmp_path)).read(20, 0) == f"{os.getpid()}\n".encode()
+
+
+def test_a_lock_file_without_an_id_says_so(tmp_path: Path) -> None:
+    """Kafka's own has none."""
+    lock = take_lock(FILES, str(tmp_path))
+    lock.truncate(0)
+
+    with pytest.raises(DataDirectoryInUse, match="another process"):
+        take_lock(FILES, str(tmp_path))
