@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 DATA   ?= ./data
 ARGS   ?=
 
-.PHONY: run test check unit stories judge kafka compat bench clean help
+.PHONY: run test check unit stories judge kafka compat bench faults torture clean help
 
 help:            ## Say what there is to make
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -43,6 +43,12 @@ bench: $(VENV)/tests  ## The benches, each of which also runs alone
 	$(BIN)/python bench/codec.py
 	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/log.py $(ARGS)
+
+faults: $(VENV)/tests  ## Kills, power cuts, failing calls and mangled files, the quick counts of CI
+	$(BIN)/python -m pytest -q tests/torture
+
+torture: $(VENV)/tests  ## The same a thousand times over: hours; ARGS="--seed 7" begins elsewhere
+	$(BIN)/python -m tests.torture all $(ARGS)
 
 clean:           ## Remove what make made; data stays
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

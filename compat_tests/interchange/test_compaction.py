@@ -38,7 +38,7 @@ CONTROL_FLAG, HORIZON_FLAG = 0x20, 0x40
 
 
 class Left(NamedTuple):
-    """What is left of a batch; of a delete horizon only that there is one: it is the time of the compaction."""
+    """What is left of a batch; of a delete horizon only that there is one, for it tells the time of day."""
 
     base_offset: int
     last_offset: int
@@ -127,7 +127,7 @@ def _wait_for_compaction(data: Path) -> None:
 
 
 def _make_topic(bootstrap: str) -> None:
-    from confluent_kafka.admin import AdminClient, NewTopic
+    from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
     admin = AdminClient({"bootstrap.servers": bootstrap})
     [made] = admin.create_topics([NewTopic(TOPIC, 1, 1, config=CONFIGS)]).values()

@@ -1,5 +1,6 @@
 """broker: opened and closed as one context."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,18 @@ async def test_metadata_lasts_when_it_is_told_and_groups_follow_the_broker(tmp_p
             broker.partitions.find(name, 0).log.config.durability for name in ("as-the-broker", "other")
         ]
         assert durability == ["fsync", "os"]
+
+
+async def test_high_watermark_is_right_after_an_unclean_stop(tmp_path: Path) -> None:
+    """In the mode fsync what is recovered is flushed before it is served: readers see no less than before."""
+    before, after = tmp_path / "before", tmp_path / "after"
+    async with open_broker(broker_config(before, wirekafka_durability="fsync")) as broker:
+        await create_topic(broker, "t")
+        append(broker.partitions.find("t", 0), 3)
+        shutil.copytree(before, after)
+
+    async with open_broker(broker_config(after, wirekafka_durability="fsync")) as broker:
+        assert broker.partitions.find("t", 0).high_watermark == 3
 
 
 def metadata_log(broker: Broker) -> PartitionLog:

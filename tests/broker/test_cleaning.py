@@ -25,7 +25,7 @@ def resting(tmp_path: Path) -> BrokerConfig:
 
 
 async def topic(broker: Broker, name: str = "t", **configs: str) -> Partition:
-    await create_topic(broker, name, cleanup_policy="compact", **configs)
+    await create_topic(broker, name, 1, cleanup_policy="compact", **configs)
     return broker.partitions.find(name, 0)
 
 

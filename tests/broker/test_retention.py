@@ -60,12 +60,17 @@ async def test_the_start_is_checkpointed_before_a_file_goes(
     append(partition, 3)
     order: list[str] = []
     write, delete = directory.checkpoints.write_log_start_offsets, partition.log.delete_records_before
-    monkeypatch.setattr(
-        directory.checkpoints, "write_log_start_offsets", lambda: (order.append("checkpoint"), write())
-    )
-    monkeypatch.setattr(
-        partition.log, "delete_records_before", lambda o: (order.append("files"), delete(o))[1]
-    )
+
+    def noting_write() -> None:
+        order.append("checkpoint")
+        write()
+
+    def noting_delete(offset: int) -> list[str]:
+        order.append("files")
+        return delete(offset)
+
+    monkeypatch.setattr(directory.checkpoints, "write_log_start_offsets", noting_write)
+    monkeypatch.setattr(partition.log, "delete_records_before", noting_delete)
 
     await retention(directory, partition).apply("t")
 

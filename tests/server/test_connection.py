@@ -103,6 +103,11 @@ def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Any]:
     return table
 
 
+@pytest.fixture(autouse=True)
+def standing_clock(mock_clock: trio.testing.MockClock) -> None:
+    """No answer takes a while unless the test says so, however busy the machine is."""
+
+
 async def serve(*script: bytes | OSError) -> ScriptedTransport:
     transport = ScriptedTransport(*script)
     client = ClientConnection(
@@ -160,6 +165,21 @@ async def test_a_request_that_may_wait_lets_out_what_was_answered_before_it(hand
 
     assert while_waiting == [[1, 2]]
     assert transport.answered() == [[1, 2], [3, 4]]
+
+
+async def test_an_answer_that_took_a_while_goes_out_before_the_next_request_is_begun(
+    handlers: dict[int, Any], mock_clock: trio.testing.MockClock
+) -> None:
+    """Of five batches on the way, each acknowledged by a flush of its own, none waits for the next one's."""
+
+    async def answer_after_a_flush(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
+        mock_clock.jump(0.001)
+        return ListGroupsResponse(error_code=0, groups=[])
+
+    handlers[16] = dataclasses.replace(HANDLERS[16], function=answer_after_a_flush)
+    transport = await serve(heartbeat(1) + large(2) + large(3) + heartbeat(4) + heartbeat(5))
+
+    assert transport.answered() == [[1, 2], [3], [4, 5]]
 
 
 async def test_a_request_without_answer_is_passed_over() -> None:

@@ -3,6 +3,7 @@
 import errno
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -601,3 +602,47 @@ def test_a_log_is_a_list_of_batches(
         expected = [first for first, last in model if last >= offset]
         assert base_offsets(log, offset) == expected
     store.stop()
+
+
+def test_a_full_disk_is_freed_by_deleting(faulty_store: Store, faulty_files: FaultyFiles) -> None:
+    """What can go without a new file goes; the last segment goes when there is room for the next."""
+    faulty_store.config = SMALL_SEGMENTS
+    log = faulty_store.open()
+    fill(log, 20)
+    faulty_files.fail_next("open", always=True)
+
+    freed = log.delete_records_before(40)
+
+    faulty_files.fail_at = 0
+    assert {Path(path).name.split(".")[1] for path in freed} == {"log", "index", "timeindex", "snapshot"}
+    assert (log.log_start_offset, len(log.segments.all()), log.failed) == (40, 1, False)
+    assert log.segments.active.size > 0
+    assert log.delete_records_before(40) != []
+    assert log.segments.active.size == 0
+    fill(log, 1)
+    assert base_offsets(log, 40) == [40]
+
+
+def test_a_log_of_one_segment_on_a_full_disk_says_so(faulty_store: Store, faulty_files: FaultyFiles) -> None:
+    """Nothing could be freed."""
+    log = faulty_store.open()
+    fill(log, 2)
+    faulty_files.fail_next("open", always=True)
+
+    with pytest.raises(KafkaError, match="could not be shortened"):
+        log.delete_records_before(4)
+
+    faulty_files.fail_at = 0
+    assert log.delete_records_before(4) != []
+
+
+def test_a_leader_has_an_epoch_before_it_writes(store: Store) -> None:
+    """It begins where the log ends (Partition.makeLeader); an older one does not take its place."""
+    log = store.open()
+    log.assign_leader_epoch(0)
+    fill(log, 1)
+    log.assign_leader_epoch(3)
+    log.assign_leader_epoch(2)
+
+    assert log.epochs.entries() == [(0, 0), (3, 2)]
+    assert log.end_offset_for_epoch(0) == (0, 2)

@@ -6,8 +6,15 @@ import pytest
 
 from tests.storage.support import TOPIC_PARTITION, simple_batch
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.protocol.records import ControlRecordType, EndTxnMarker, RecordBatch, build_marker_batch
+from wirekafka.protocol.records import (
+    ControlRecordType,
+    EndTxnMarker,
+    RecordBatch,
+    build_batch,
+    build_marker_batch,
+)
 from wirekafka.storage.producer_state import AppendedBatch, Producer, ProducerState
+from wirekafka.storage.transaction_index import AbortedTransaction
 
 PRODUCER = 9
 
@@ -37,14 +44,16 @@ class Partition:
             self.send(sequence, count, **header)
         return caught.value.code
 
-    def end_transaction(self, kind: ControlRecordType, *, epoch: int = 0, coordinator_epoch: int = 0) -> None:
+    def end_transaction(
+        self, kind: ControlRecordType, *, epoch: int = 0, coordinator_epoch: int = 0
+    ) -> AbortedTransaction | None:
         marker = EndTxnMarker(kind, coordinator_epoch)
         data = build_marker_batch(marker, producer_id=PRODUCER, producer_epoch=epoch, timestamp_ms=1)
         batch = RecordBatch(data)
         assert self.state.check(batch, from_client=False) is None
         batch.assign(self.end, 0)
         self.end += 1
-        self.state.update(batch)
+        return self.state.update(batch)
 
 
 @pytest.fixture
@@ -241,3 +250,51 @@ def test_a_refusal_names_producer_and_partition(partition: Partition) -> None:
     partition.send(0)
     with pytest.raises(KafkaError, match=r"Producer 9 of t-0 sent sequence number 5 after 0"):
         partition.send(5)
+
+
+TRANSACTIONAL = 0x10
+
+
+def test_an_abort_gives_the_transaction(partition: Partition) -> None:
+    """From its first record to the marker; committed and empty ones do not matter to readers."""
+    partition.send(0, 2)
+    partition.send(2, 3, attributes=TRANSACTIONAL)
+
+    assert partition.end_transaction(ControlRecordType.ABORT) == AbortedTransaction(PRODUCER, 2, 5, 6)
+    assert partition.end_transaction(ControlRecordType.ABORT) is None
+    partition.send(5, attributes=TRANSACTIONAL)
+    assert partition.end_transaction(ControlRecordType.COMMIT) is None
+
+
+def test_an_abort_knows_what_is_still_open(partition: Partition) -> None:
+    """The last stable offset after it is where the oldest other transaction began."""
+    partition.send(0, attributes=TRANSACTIONAL)
+    partition.send(0, attributes=TRANSACTIONAL, producer_id=1)
+    partition.send(0, attributes=TRANSACTIONAL, producer_id=2)
+
+    assert partition.end_transaction(ControlRecordType.ABORT) == AbortedTransaction(PRODUCER, 0, 3, 1)
+
+
+def test_a_new_epoch_leaves_an_open_transaction_where_it_began(partition: Partition) -> None:
+    """Only a marker ends it; with KIP-890 that has the next epoch, and the sequence begins anew."""
+    partition.send(0, attributes=TRANSACTIONAL)
+    partition.send(0, attributes=TRANSACTIONAL, epoch=1)
+    assert partition.state.first_unstable_offset == 0
+
+    aborted = partition.end_transaction(ControlRecordType.ABORT, epoch=2)
+
+    assert aborted == AbortedTransaction(PRODUCER, 0, 2, 3)
+    assert partition.refused(1, epoch=1) is ErrorCode.INVALID_PRODUCER_EPOCH
+    assert partition.refused(1, epoch=2) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert partition.send(0, epoch=2) is None
+
+
+def test_a_marker_without_a_record_says_nothing(partition: Partition) -> None:
+    """Compaction leaves such a batch of a transaction that is all gone, for its producer's epoch."""
+    partition.send(0, attributes=TRANSACTIONAL)
+    empty = RecordBatch(build_batch([], producer_id=PRODUCER, producer_epoch=5, attributes=0x30))
+
+    assert partition.state.replay(empty) is None
+
+    assert partition.state.first_unstable_offset == 0
+    assert partition.state.producers[PRODUCER].epoch == 0

@@ -507,3 +507,137 @@ def test_a_damaged_partition_does_not_stop_the_others(store: Store) -> None:
     store.log_path().write_bytes(data)
     log = store.open()
     assert [batch.base_offset for batch in batches_in(data)] == offsets(log)
+
+
+def seal_off(store: Store, recovery_point: int | None) -> None:
+    """Make the stop an unclean one, with this recovery point."""
+    (store.path / ".kafka_cleanshutdown").unlink(missing_ok=True)
+    text = "0\n0\n" if recovery_point is None else f"0\n1\nt 0 {recovery_point}\n"
+    (store.path / "recovery-point-offset-checkpoint").write_text(text)
+
+
+def test_a_hole_between_segments_is_refused(store: Store) -> None:
+    """A power cut may keep a later segment and lose the end of an earlier one."""
+    store.config = SMALL_SEGMENTS
+    fill(store.open(), 20)
+    store.kill()
+    first = store.log_path()
+    batch = len(simple_batch(2))
+    first.write_bytes(first.read_bytes()[:-batch])
+
+    error = refusal(store)
+
+    assert error.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert f"{0:020d}.log has no batch at position {3 * batch}" in error.message
+
+
+def test_a_hole_is_nothing_in_a_compacted_log(store: Store) -> None:
+    """Also when the topic is not compacted any more, but once was."""
+    store.config = SMALL_SEGMENTS
+    log = store.open()
+    fill(log, 20)
+    assert store.directory is not None
+    store.directory.set_cleaned_up_to(log.topic_partition, 8)
+    store.directory.checkpoint_cleaned()
+    store.kill()
+    first = store.log_path()
+    first.write_bytes(first.read_bytes()[: -len(simple_batch(2))])
+
+    assert offsets(store.open()) == [0, 2, 4, *range(8, 40, 2)]
+
+
+def test_an_empty_segment_behind_a_hole_goes(store: Store) -> None:
+    """Its name lasted, what was before it did not."""
+    store.config = SMALL_SEGMENTS
+    fill(store.open(), 8)
+    store.kill()
+    store.log_path(8).write_bytes(b"")
+    first = store.log_path()
+    first.write_bytes(first.read_bytes()[: -len(simple_batch(2))])
+
+    log = store.open()
+
+    assert (log.log_end_offset, offsets(log)) == (6, [0, 2, 4])
+    assert "removed the empty segments" in notices(store)
+
+
+@pytest.mark.parametrize("bit", [0x01, 0x40])
+def test_a_wrong_offset_of_the_last_batch_is_refused(store: Store, bit: int) -> None:
+    """No checksum covers it: after an unclean stop it is told by the gap, after a clean one by the noted end."""
+    for clean in (True, False):
+        fill(store.open(), 3)
+        store.stop(clean=clean)
+        data = bytearray(store.log_path().read_bytes())
+        position = len(data) // 3 * 2
+        data[position + 7] ^= bit
+        store.log_path().write_bytes(data)
+
+        error = refusal(store)
+
+        assert error.code is ErrorCode.KAFKA_STORAGE_ERROR
+        assert f"position {position}" in error.message
+        shutil.rmtree(store.path)
+
+
+def test_a_recovery_point_from_another_time_does_no_harm(store: Store) -> None:
+    """Behind the end: it is said, and everything there is served."""
+    fill(store.open(), 3)
+    store.stop()
+    seal_off(store, 99)
+
+    log = store.open()
+
+    assert (log.log_end_offset, log.recovery_point) == (6, 6)
+    assert "ends at offset 6, though its records up to 99 were made to last" in notices(store)
+
+
+def test_a_start_offset_behind_the_end_is_not_believed_after_a_clean_stop(store: Store) -> None:
+    """The end is as it was noted, so the other checkpoint is wrong."""
+    fill(store.open(), 3)
+    store.stop()
+    (store.path / "log-start-offset-checkpoint").write_text("0\n1\nt 0 77\n")
+
+    log = store.open()
+
+    assert (log.log_start_offset, log.log_end_offset) == (0, 6)
+
+
+def test_without_a_recovery_point_a_log_that_stopped_cleanly_is_served(store: Store) -> None:
+    """The checkpoint file is missing."""
+    fill(store.open(), 3)
+    store.stop()
+    (store.path / "recovery-point-offset-checkpoint").unlink()
+
+    log = store.open()
+
+    assert (log.log_end_offset, notices(store)) == (6, "")
+
+
+def test_the_cache_is_dropped_before_an_unclean_log_is_read(faulty_store: Store) -> None:
+    """After a failed write-back the page cache may hold what the disk has not."""
+    dropped: list[int] = []
+
+    class Noted(FaultyFiles):
+        def drop_cache(self, fd: int) -> None:
+            dropped.append(fd)
+
+    faulty_store.files = Noted()
+    fill(faulty_store.open(), 3)
+    faulty_store.stop()
+    faulty_store.open()
+    assert dropped == []
+    faulty_store.kill()
+    faulty_store.open()
+
+    assert len(dropped) == 1
+
+
+def test_no_file_stays_open(store: Store) -> None:
+    """Ten thousand partitions are opened under any limit of descriptors."""
+    store.config = SMALL_SEGMENTS
+    fill(store.open(), 20)
+    store.kill()
+    log = store.open()
+
+    assert len(log.disk.open_files) == 0
+    assert offsets(log)[-1] == 38

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it re-exports without saying so
+    AdminClient,
+    NewTopic,
+)
 
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.testing import RunningBroker, running_broker
@@ -62,15 +65,21 @@ def read(broker: RunningBroker, topic: str, count: int) -> list[tuple[int, str, 
             "bootstrap.servers": broker.bootstrap,
             "group.id": "reader",
             "enable.auto.commit": False,
-            "fetch.wait.max.ms": 50,
+            "enable.partition.eof": True,
         }
     )
     consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
+    found: list[tuple[int, str, str | None]] = []
     try:
-        found = consumer.consume(count, 2.0 if count > 100 else 0.7)
+        while len(found) < count:
+            message = consumer.poll(WAIT_SECONDS)
+            assert message is not None
+            if message.error() is not None:
+                break  # the end
+            found.append((message.offset() or 0, _text(message.key()) or "", _text(message.value())))
     finally:
         consumer.close()
-    return [(m.offset() or 0, _text(m.key()) or "", _text(m.value())) for m in found]
+    return found
 
 
 def _text(data: str | bytes | None) -> str | None:

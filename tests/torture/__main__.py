@@ -77,7 +77,15 @@ def campaigns(
 
 
 def rounds_of(
-    folder: Path, data: Path, variant: str, death: Death, seed: int, rounds: int, every: int, slack: float, step: Step
+    folder: Path,
+    data: Path,
+    variant: str,
+    death: Death,
+    seed: int,
+    rounds: int,
+    every: int,
+    slack: float,
+    step: Step,
 ) -> Report:
     """One campaign, shown as it goes."""
     shown = [0]
@@ -138,9 +146,7 @@ def power(rounds: int, seed: int, slack: float) -> None:
         kind, variant = possible[(seed + number) % len(possible)]
         with mounts.mounted(folder, kind, mebibytes=_MOUNT_MEBIBYTES) as mount:
             data = mount.point / "data"
-            return rounds_of(
-                folder, data, variant, PowerCut(mount), seed + number, count, 1, slack, step
-            )
+            return rounds_of(folder, data, variant, PowerCut(mount), seed + number, count, 1, slack, step)
 
     campaigns("power", rounds, 15, seed, run)
 
@@ -207,12 +213,7 @@ def flips(rounds: int, seed: int) -> None:
 def everything(context: click.Context, seed: int) -> None:
     """Everything, with the counts of `make torture`."""
     for command in (tails, flips, kills, power, calls):
-        context.invoke(command, seed=seed, **_defaults(command))
-
-
-def _defaults(command: click.Command) -> dict[str, object]:
-    options = {option.name: option.default for option in command.params if option.name != "seed"}
-    return {str(name): default for name, default in options.items()}
+        context.invoke(command, seed=seed)
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ def not_possible() -> str:
 
 def _under(call: str, outcome: str, when: int) -> list[str]:
     """The command to put before another, which keeps its process id: the tracer is a grandchild."""
-    inject = f"inject={call}:{outcome}:when={when}"
-    return ["strace", "-D", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", inject]
+    what = ["-e", f"trace={call}", "-e", f"inject={call}:{outcome}:when={when}"]
+    return ["strace", "-D", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", *what]
 
 
 class Injected:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import pairwise
 
 from tests.torture.oracle import Acknowledged, Source
 
@@ -79,7 +80,7 @@ def _wrong_of_source(
 
 
 def _misordered(there: list[tuple[int, int]], *, has_gaps: bool) -> Iterator[str]:
-    for (before, offset), (after, next_offset) in zip(there, there[1:], strict=False):
+    for (before, offset), (after, next_offset) in pairwise(there):
         if after <= before:
             yield f"sequence {after} at offset {next_offset} stands behind {before} at {offset}"
         elif after != before + 1 and not has_gaps:

@@ -45,7 +45,9 @@ def test_service_resumes_when_a_full_disk_has_room_again(tmp_path: Path) -> None
                 assert produce(raw, "probe", batch_of(b"after")) == 0
                 probes = values_in(fetch(raw, "probe"))
             acknowledged = oracle.look()
-            findings = found_wrong(acknowledged, topics.read_all(broker.bootstrap, "t", PARTITIONS), Rule.KEPT)
+            findings = found_wrong(
+                acknowledged, topics.read_all(broker.bootstrap, "t", PARTITIONS), Rule.KEPT
+            )
             broker.kill()
             broker.start()
             findings += found_wrong(

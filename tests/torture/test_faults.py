@@ -42,11 +42,7 @@ def _append_in_memory_only(segment: Segment, records: bytes, batch: RecordBatch)
 
 def test_what_storage_calls_is_all_counted(folder: Path) -> None:
     """Each kind of call that a broker's life makes is met by some fault in some scenario."""
-    kinds = {
-        call.split()[0]
-        for name in SCENARIOS
-        for call in calls_of(folder, name)
-    }
+    kinds = {call.split()[0] for name in SCENARIOS for call in calls_of(folder, name)}
 
     assert {"open", "pwrite", "fdatasync", "sync_folder", "rename", "unlink", "make_folder"} <= kinds
     assert {"ftruncate", "remove_folder", "sync_filesystem"} <= kinds

@@ -2,8 +2,9 @@
 
 Requests of a connection are answered one after the other, as Kafka does, so responses go out in
 request order by construction. Answers gather while whole requests are at hand and leave in one
-send; a request that may wait (a long poll, a rebalance) first lets out what has gathered. A peer
-that reads slowly blocks its own connection and nothing else.
+send; a request that may wait (a long poll, a rebalance) first lets out what has gathered, and one
+that took a while (its records had to be flushed) lets out its answer before the next is begun, which
+will take as long. A peer that reads slowly blocks its own connection and nothing else.
 
 Called by `server.listener`; calls `protocol.connection` for bytes and `server.dispatch` for answers.
 Source: Kafka's Processor and RequestChannel (one request in flight a connection).
@@ -11,6 +12,8 @@ Source: Kafka's Processor and RequestChannel (one request in flight a connection
 
 import errno
 from collections.abc import Sequence, Sized
+
+import trio
 
 from wirekafka.handlers import ClientConnection, CloseConnection
 from wirekafka.observability import get_logger
@@ -23,6 +26,8 @@ logger = get_logger("server")
 
 _GATHERED_BYTES = 256 * 1024
 """Answers of this size together are sent even while more requests are at hand."""
+_WHILE_SECONDS = 0.0002
+"""An answer that took longer is sent at once. A flush takes longer, a batch into the page cache does not."""
 
 
 async def serve_connection(
@@ -57,9 +62,12 @@ async def _answer_received(
         while (request := connection.next_request()) is not None:
             if gathered.size_bytes > _GATHERED_BYTES or may_wait(request):
                 await gathered.send()
+            begun = trio.current_time()
             parts = await answer(request, client)
             if parts is not None:
                 gathered.add(parts)
+            if trio.current_time() - begun > _WHILE_SECONDS:
+                await gathered.send()
             await transport.give_way()
     except (MalformedMessage, CloseConnection):
         await gathered.send()

@@ -6,7 +6,9 @@ the batches.
 Source: Kafka's LocalLog.addAbortedTransactions and collectAbortedTransactions.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Protocol
 
 from wirekafka.ids import TopicPartition
@@ -35,9 +37,9 @@ def aborted_transactions(log: SegmentedLog, from_offset: int, up_to_offset: int)
     Raises OSError.
     """
     found: list[AbortedTransaction] = []
-    for segment in log.segments.all():
-        if segment.next_offset <= from_offset:
-            continue
+    segments = log.segments.all()
+    first = bisect_right(segments, from_offset, key=attrgetter("base_offset")) - 1
+    for segment in segments[max(first, 0) :]:
         load_transaction_index(log, segment)
         if segment.transactions.collect(from_offset, up_to_offset, found):
             break

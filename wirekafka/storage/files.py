@@ -216,6 +216,10 @@ class OpenFile:
         except OSError as error:
             raise SyncFailed(*error.args) from error
 
+    def drop_cache(self) -> None:
+        """Let later reads come from the disk, as far as what was written is there."""
+        self._files.drop_cache(self.fd)
+
     def size(self) -> int:
         return self._files.size(self.fd)
 

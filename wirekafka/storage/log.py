@@ -11,6 +11,7 @@ has may differ then, and only a restart finds out. Bytes that cannot be removed 
 Source: Kafka's UnifiedLog and LocalLog.
 """
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
@@ -23,9 +24,9 @@ from wirekafka.storage.config import LOG_APPEND_TIME, LogConfig
 from wirekafka.storage.disk import Disk
 from wirekafka.storage.files import FileSlice
 from wirekafka.storage.flushing import flush_logs
+from wirekafka.storage.opening import Recovered
 from wirekafka.storage.producer_snapshots import ProducerSnapshots
 from wirekafka.storage.producer_state import AppendedBatch
-from wirekafka.storage.recovered import Recovered
 from wirekafka.storage.segment import CutBackFailed, Segment
 from wirekafka.storage.segments import Segments
 from wirekafka.storage.unflushed import Flush, Unflushed
@@ -170,7 +171,6 @@ class PartitionLog:
             batch.assign(base_offset, leader_epoch)
             segment.append(records, batch)
         except OSError as error:
-            self.failed = isinstance(error, CutBackFailed)
             raise self._storage_error("could not be appended to", error) from error
 
     def _already_appended(self, repeated: AppendedBatch) -> Appended:
@@ -287,13 +287,24 @@ class PartitionLog:
         try:
             removed = self.segments.remove_before(self.log_start_offset)
             if self.log_start_offset == self.log_end_offset and self.segments.active.size:
-                self._roll(self.segments.active.created_ms)
-                removed += self.segments.remove_before(self.log_start_offset)
-            passed = self.snapshots.before(self.segments.first_offset)
-            self.unflushed.write_epochs()
-            return removed + self.snapshots.set_aside(passed)
+                removed += self._replace_active(freed=bool(removed))
+            removed += self.snapshots.set_aside(self.snapshots.before(self.segments.first_offset))
         except OSError as error:
             raise self._storage_error("could not be shortened", error) from error
+        with contextlib.suppress(OSError):  # on a full disk this must not be in the way; a flush writes them
+            self.unflushed.write_epochs()
+        return removed
+
+    def _replace_active(self, *, freed: bool) -> list[str]:
+        try:
+            self._roll(self.segments.active.created_ms)
+        except OSError as error:
+            if not freed:
+                raise
+            # The disk is full, and what was freed has to be unlinked first; asked again, this is tried again.
+            self._storage_error("could not be rolled", error)
+            return []
+        return self.segments.remove_before(self.log_start_offset)
 
     def roll(self, now_ms: int) -> None:
         """Begin a new segment, unless nothing is in the last. Raises KAFKA_STORAGE_ERROR."""
@@ -384,4 +395,5 @@ class PartitionLog:
         )
 
     def _storage_error(self, what: str, error: OSError) -> KafkaError:
+        self.failed = self.failed or isinstance(error, CutBackFailed)
         return self.disk.storage_error(f"The log of {self.topic_partition} {what}", error)

@@ -35,7 +35,7 @@ class OpenFiles:
 
     def __init__(self, files: Files, limit: int = 0) -> None:
         self._files = files
-        self.limit = limit or min(_MOST, files.descriptor_limit() // 2)
+        self.limit = limit or max(min(_MOST, files.descriptor_limit() // 2), 1)
         self._lock = threading.RLock()
         self._open: dict[str, OpenFile] = {}
         self.closed_unsynced: set[str] = set()
@@ -50,10 +50,10 @@ class OpenFiles:
         with self._lock:
             found = self._open.get(path)
             if found is None:
+                while len(self._open) >= self.limit:
+                    self._close_one()
                 found = self._open_file(path, create)
                 self._open[path] = found
-                while len(self._open) > self.limit:
-                    self._close_one()
         return found
 
     def mark_synced(self) -> None:

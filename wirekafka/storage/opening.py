@@ -14,6 +14,7 @@ from wirekafka.storage.config import COMPACT, LogConfig
 from wirekafka.storage.disk import Disk
 from wirekafka.storage.epochs import LeaderEpochs
 from wirekafka.storage.files import Files
+from wirekafka.storage.producer_state import ProducerState
 from wirekafka.storage.progress import OpeningProgress
 from wirekafka.storage.segment import Segment
 
@@ -93,3 +94,16 @@ class Opening:
                 if found is not None:
                     return RecordBatch(segment.file.read(HEADER_BYTES, found[0]))
         return None
+
+
+@dataclass(slots=True, kw_only=True)
+class Recovered:
+    """What it has come to, and a `PartitionLog` is made of."""
+
+    segments: list[Segment]
+    epochs: LeaderEpochs
+    producers: ProducerState
+    snapshot_offsets: list[int]
+    log_start_offset: int
+    recovery_point: int
+    is_new_folder: bool

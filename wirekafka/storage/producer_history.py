@@ -53,9 +53,7 @@ def _tail(segments: list[Segment], end_offset: int) -> list[tuple[Segment, int]]
     return tail[::-1]
 
 
-def _recall(
-    batch: RecordBatch, producers: ProducerState, recalled: dict[int, deque[AppendedBatch]]
-) -> None:
+def _recall(batch: RecordBatch, producers: ProducerState, recalled: dict[int, deque[AppendedBatch]]) -> None:
     producer = producers.producers.get(batch.producer_id)
     if producer is not None and batch.producer_epoch == producer.epoch and not batch.is_control:
         batches = recalled.setdefault(batch.producer_id, deque(maxlen=BATCHES_REMEMBERED))

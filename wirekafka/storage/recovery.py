@@ -17,7 +17,7 @@ from wirekafka.storage.disk import Disk
 from wirekafka.storage.files import Files, unlink_if_there
 from wirekafka.storage.leftovers import name_for_damaged, offsets_of, tidy
 from wirekafka.storage.log import PartitionLog
-from wirekafka.storage.opening import Opening, Stopped
+from wirekafka.storage.opening import Opening, Recovered, Stopped
 from wirekafka.storage.progress import OpeningProgress
 from wirekafka.storage.rebuilding import (
     check_transaction_indexes,
@@ -25,7 +25,6 @@ from wirekafka.storage.rebuilding import (
     rebuild_producers,
     settle_epochs,
 )
-from wirekafka.storage.recovered import Recovered
 from wirekafka.storage.scan import Damaged, valid_batch_from
 from wirekafka.storage.segment import SUFFIXES, Segment
 
@@ -149,7 +148,7 @@ def _check_from(opening: Opening, first: int) -> None:
     opening.checked_from = opening.segments[first].base_offset
     for slot in range(first, len(opening.segments)):
         segment = opening.segments[slot]
-        opening.files.drop_cache(segment.file.fd)
+        segment.file.drop_cache()
         whole = _rescan(opening, segment)
         if not whole or _a_hole_follows(opening, slot):
             _cut(opening, slot)

@@ -50,7 +50,7 @@ class _Surveyed:
 
 
 class _Cut(NamedTuple):
-    """Where a log is cut: in which segment, at which position of its file, and the offset it ends with then."""
+    """Where a log is cut: segment, position in its file, and the offset that it ends with then."""
 
     slot: int
     position: int

@@ -27,9 +27,15 @@ class StoppedFolder:
     def __init__(self, disk: Disk, lock: OpenFile | None) -> None:
         self._disk = disk
         self._lock = lock
+        self._is_live = lock is None
         self.notices: list[str] = []
         self._checkpoints = OffsetCheckpoints(disk, self.notices)
         self._was_clean = read_file(disk.files, f"{disk.root}/{CLEAN_SHUTDOWN}") is not None
+
+    def let_go(self) -> None:
+        """Give the lock back."""
+        self._disk.close()
+        self._lock = None
 
     def partitions(self) -> list[TopicPartition]:
         """Every partition that has a folder."""
@@ -43,7 +49,7 @@ class StoppedFolder:
             self._folder(topic_partition),
             topic_partition,
             self._stopped(topic_partition),
-            is_live=self._lock is None,
+            is_live=self._is_live,
         )
 
     def what_truncating_gives_up(self, topic_partition: TopicPartition) -> Repaired:
@@ -97,8 +103,9 @@ def stopped_folder(path: Path, *, files: Files = FILES, live: bool = False) -> I
     root = str(path.absolute())
     files.list_folder(root)  # raises for one that is not there: the lock would make it
     lock = None if live else take_lock(files, root)
-    disk = Disk.on(files, root=root)
+    folder = StoppedFolder(Disk.on(files, root=root), lock)
+    del lock
     try:
-        yield StoppedFolder(disk, lock)
+        yield folder
     finally:
-        disk.close()
+        folder.let_go()

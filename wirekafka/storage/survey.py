@@ -78,9 +78,9 @@ class _Survey:
         ):
             if self._on_batch is not None:
                 self._on_batch(position, batch)
+            self._last = (position, good.next_offset, batch.record_count)
             if batch.base_offset != good.next_offset:
                 good = self._after_gap(good, position, batch.base_offset)
-            self._last = (position, good.next_offset, batch.record_count)
             good.end = position + batch.size_in_bytes
             good.next_offset = batch.last_offset + 1
             good.batches += 1
@@ -121,6 +121,8 @@ class _Survey:
         good.end, good.next_offset = start, offset
         good.batches -= 1
         good.records -= record_count
+        if not good.batches:
+            self._stretches.pop()
         self._next_offset = offset
         self._add_bad(start, self._position, f"the batch there has offset {wrong}, and the next one a lower")
 

@@ -16,6 +16,7 @@ from compat_tests.differential.scenarios.configs import configs
 from compat_tests.differential.scenarios.coordinators import coordinators
 from compat_tests.differential.scenarios.creating import creating
 from compat_tests.differential.scenarios.deleting import deleting
+from compat_tests.differential.scenarios.deleting_records import deleting_records
 from compat_tests.differential.scenarios.fetching import fetching
 from compat_tests.differential.scenarios.frames import frames
 from compat_tests.differential.scenarios.group_lists import group_lists
@@ -58,6 +59,7 @@ SCENARIOS: dict[str, Callable[[Side], None]] = {
         fetching,
         sessions,
         listing_offsets,
+        deleting_records,
         leader_epochs,
         producer_ids,
         uncoordinated,

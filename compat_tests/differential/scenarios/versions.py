@@ -16,7 +16,6 @@ from wirekafka.protocol.apis.api_versions import ApiVersionsRequest
 KEY = 18
 ONLY_KAFKA: dict[int, str] = {
     17: "SaslHandshake",
-    21: "DeleteRecords",
     24: "AddPartitionsToTxn",
     25: "AddOffsetsToTxn",
     26: "EndTxn",
