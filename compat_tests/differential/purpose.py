@@ -67,6 +67,7 @@ NO_LEVEL = "an isolation level that nobody has reads uncommitted; Kafka fails on
 UNDECODED = "records are not unpacked on the way to the log; whoever reads the batch finds the fault"
 AT_ONCE = "a partition that is not there is told of at once; Kafka waits as if records might come"
 CREATED_AT_ONCE = "an auto-created topic has its leader in the answer that creates it"
+NO_COPIES = "acks=all promises no copies that are not there; Kafka wants no more than the topic has replicas"
 NO_COORDINATOR = "until someone looks for a coordinator there is none to judge requests; Kafka judges some"
 
 PURPOSES: tuple[OnPurpose, ...] = (
@@ -166,6 +167,17 @@ PURPOSES: tuple[OnPurpose, ...] = (
         Some.ANY,
         UNDECODED,
         ("responses.partitions.high_watermark", "responses.partitions.last_stable_offset"),
+    ),
+    OnPurpose(
+        "producing: more replicas wanted than there are v*",
+        "responses.partition_responses.error_code",
+        0,
+        19,
+        NO_COPIES,
+        entails=(
+            "responses.partition_responses.base_offset",
+            "responses.partition_responses.log_start_offset",
+        ),
     ),
     OnPurpose("producing: partition twice v*", "responses.partition_responses", Some.ANY, Some.ANY, TWICE),
     OnPurpose("producing: topic twice v*", "responses", Some.ANY, Some.ANY, TWICE),

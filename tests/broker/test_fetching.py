@@ -1,6 +1,7 @@
 """fetching: at once when there is enough, else at the next append that makes it so, or when time is up."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -430,6 +431,51 @@ async def test_partition_that_is_at_its_end_is_not_opened(
     answer = await Reader().wants(partition, 2).fetch(wait_s=1)
 
     assert (sizes(answer), opened) == ([0], [])
+
+
+async def test_only_partitions_that_have_grown_are_looked_at_again(
+    make_partition: MakePartition,
+    nursery: trio.Nursery,
+    autojump_clock: MockClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A consumer of many partitions that waits for much is woken by every append to any of them."""
+    partitions = [make_partition(index=index) for index in range(10)]
+    size = len(batch())
+    reads: list[str] = []
+    read = Partition.read
+
+    def note_and_read(partition: Partition, *what: Any, **how: Any) -> Any:
+        reads.append(str(partition.topic_partition))
+        return read(partition, *what, **how)
+
+    monkeypatch.setattr(Partition, "read", note_and_read)
+    reader = Reader()
+    for partition in partitions:
+        reader.wants(partition)
+    for second, index in ((1, 3), (2, 4), (3, 3)):
+        nursery.start_soon(after, second, partial(append, partitions[index]))
+    answer = await reader.fetch(min_bytes=3 * size)
+
+    assert sizes(answer) == [0, 0, 0, 2 * size, size, 0, 0, 0, 0, 0]
+    assert reads[10:13] == ["t-3", "t-4", "t-3"]
+    assert len(reads) == 10 + 3 + 10
+
+
+async def test_estimate_that_was_too_high_goes_on_waiting(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """Each partition may have enough for itself, and the answer's limit leave too little for all."""
+    one, other = make_partition(), make_partition("u")
+    size = len(batch(size=100))
+    for second, partition in ((1, one), (2, other)):
+        nursery.start_soon(after, second, partial(append, partition, size=100))
+
+    reader = Reader().wants(one, max_bytes=1).wants(other, max_bytes=1)
+    answer = await reader.fetch(min_bytes=size + 1, wait_s=3)
+
+    assert sizes(answer) == [size, 0]
+    assert trio.current_time() == pytest.approx(3)
 
 
 async def test_start_that_moves_past_who_waits(

@@ -6,6 +6,7 @@ from wirekafka.metadata.topics import partition_record
 from wirekafka.protocol.stored.cluster_metadata import (
     ConfigRecord,
     FeatureLevelRecord,
+    PartitionChangeRecord,
     ProducerIdsRecord,
     RemoveTopicRecord,
     TopicRecord,
@@ -42,6 +43,29 @@ def test_partition_record_replaces_an_earlier_one() -> None:
     )
 
     assert image.topics["t"].partitions[0].leader == 2
+
+
+def test_each_change_of_the_leader_is_an_epoch() -> None:
+    """PartitionRegistration.merge: -2 is none; what is not there stays as it was."""
+    image = image_of(
+        TopicRecord(name="t", topic_id=ID),
+        partition_record(ID, 0, [1]),
+        PartitionChangeRecord(partition_id=0, topic_id=ID, leader=2, replicas=[1, 2], isr=[2]),
+        PartitionChangeRecord(partition_id=0, topic_id=ID, isr=[1, 2]),
+    )
+
+    assert image.topics["t"].partitions[0] == PartitionImage(2, 1, (1, 2), (1, 2))
+
+
+def test_a_partition_is_never_without_its_leader() -> None:
+    """A Kafka that stops says that nobody leads any more; its folder's node does, in the next epoch."""
+    image = image_of(
+        TopicRecord(name="t", topic_id=ID),
+        partition_record(ID, 0, [1]),
+        PartitionChangeRecord(partition_id=0, topic_id=ID, leader=-1, isr=[]),
+    )
+
+    assert image.topics["t"].partitions[0] == PartitionImage(1, 1, (1,), (1,))
 
 
 def test_generation_grows_with_every_record() -> None:

@@ -1,4 +1,7 @@
-"""Tests of server/connection.py: a scripted transport, and handlers made for the test."""
+"""Tests of server/connection.py: a scripted transport, and handlers made for the test.
+
+Where it matters which answers go out together the clock stands still: one slow by chance would go alone.
+"""
 
 import dataclasses
 import logging
@@ -103,11 +106,6 @@ def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Any]:
     return table
 
 
-@pytest.fixture(autouse=True)
-def standing_clock(mock_clock: trio.testing.MockClock) -> None:
-    """No answer takes a while unless the test says so, however busy the machine is."""
-
-
 async def serve(*script: bytes | OSError) -> ScriptedTransport:
     transport = ScriptedTransport(*script)
     client = ClientConnection(
@@ -122,7 +120,9 @@ async def serve(*script: bytes | OSError) -> ScriptedTransport:
     return transport
 
 
-async def test_requests_of_one_receive_are_answered_in_order_and_in_one_send() -> None:
+async def test_requests_of_one_receive_are_answered_in_order_and_in_one_send(
+    mock_clock: trio.testing.MockClock,
+) -> None:
     """Answers to what came together go out together: a system call for fifty answers."""
     transport = await serve(b"".join(heartbeat(n, 50 - n) for n in range(50)))
 
@@ -138,7 +138,9 @@ async def test_requests_of_two_receives_are_answered_in_two_sends() -> None:
     assert transport.answered() == [[1], [2], [3]]
 
 
-async def test_large_answers_go_out_while_more_requests_are_at_hand() -> None:
+async def test_large_answers_go_out_while_more_requests_are_at_hand(
+    mock_clock: trio.testing.MockClock,
+) -> None:
     """Memory for answers is bounded by 256 KiB and one answer, however many are asked for."""
     transport = await serve(b"".join(large(n) for n in range(10)))
 
@@ -146,7 +148,9 @@ async def test_large_answers_go_out_while_more_requests_are_at_hand() -> None:
     assert parse_response(LIST_GROUPS, 5, frames_of(transport.sends[3])[0])[0] == 9
 
 
-async def test_a_request_that_may_wait_lets_out_what_was_answered_before_it(handlers: dict[int, Any]) -> None:
+async def test_a_request_that_may_wait_lets_out_what_was_answered_before_it(
+    handlers: dict[int, Any], mock_clock: trio.testing.MockClock
+) -> None:
     """A long poll holds up its own answer and those behind it, and none before it."""
     bell = trio.Event()
 

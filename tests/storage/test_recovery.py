@@ -563,7 +563,7 @@ def test_an_empty_segment_behind_a_hole_goes(store: Store) -> None:
 
 @pytest.mark.parametrize("bit", [0x01, 0x40])
 def test_a_wrong_offset_of_the_last_batch_is_refused(store: Store, bit: int) -> None:
-    """No checksum covers it: after an unclean stop it is told by the gap, after a clean one by the noted end."""
+    """No checksum covers it: an unclean stop is told by the gap, a clean one by the noted end."""
     for clean in (True, False):
         fill(store.open(), 3)
         store.stop(clean=clean)

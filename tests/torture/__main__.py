@@ -5,6 +5,7 @@
 
 import random
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -104,6 +105,8 @@ def rounds_of(
 @click.group()
 def main() -> None:
     """Kill it, cut its power, spoil its files; see that nothing acknowledged is lost."""
+    # So that brokers, producers and mounts do not outlive a run that is stopped.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 def counted(rounds: int) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tests.torture import topics
+from tests.torture.churn import found_wrong_with_topics
 from tests.torture.judging import Rule, found_wrong
 from tests.torture.load import PARTITIONS, Load
 from tests.torture.oracle import OracleFile
@@ -182,6 +183,12 @@ class Campaign:
         acknowledged, seen = self._oracle.look(), self._seen.look()
         read = topics.read_all(self._broker.bootstrap, TOPIC, PARTITIONS)
         self.report.acknowledged, self.report.read = acknowledged.count, read.count
+        churn = self._work_dir / "churn"
+        told = churn.read_text() if churn.exists() else ""
+        for finding in found_wrong_with_topics(told, topics.names(self._broker.bootstrap)):
+            self._found(finding)
+        for folder in self._broker.data_dir.glob("*-stray"):
+            self._found(f"{folder.name} was set aside")
         rule, keys = self._variant.rule, self._variant.keys
         for finding in found_wrong(acknowledged, read, rule, keys=keys):
             self._found(finding)

@@ -1,4 +1,4 @@
-"""Four idempotent producers, and a consumer beside them, that go on over every death of the broker.
+"""Four idempotent producers, a consumer and topics that come and go, over every death of the broker.
 
     python -m tests.torture.load --bootstrap HOST:PORT --topic t --oracle FILE --seen FILE
 
@@ -19,6 +19,7 @@ from typing import Any
 import click
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
+from tests.torture.churn import Churn
 from tests.torture.oracle import ENTRY, key_of, name_of, value_of
 
 PRODUCERS = 4
@@ -130,28 +131,31 @@ class Options:
 @click.option("--topic", required=True)
 @click.option("--oracle", required=True, type=click.Path(path_type=Path))
 @click.option("--seen", type=click.Path(path_type=Path))
+@click.option("--churn", type=click.Path(path_type=Path))
 @click.option("--partitions", default=PARTITIONS)
 @click.option("--records-a-turn", default=10)
 @click.option("--value-bytes", default=100)
 @click.option("--keys", default=0)
 @click.option("--seed", default=0)
-def main(oracle: Path, seen: Path | None, **values: Any) -> None:
+def main(oracle: Path, seen: Path | None, churn: Path | None, **values: Any) -> None:
     """Produce until SIGTERM, then wait for the last acknowledgement."""
     options = Options(values)
     stopping: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stopping.append(number))
     told = os.open(oracle, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     sources = [Source(number, options, lambda entry: _note(told, entry)) for number in range(PRODUCERS)]
-    watcher = None
+    beside: list[Watcher | Churn] = []
     if seen is not None:
         watched = os.open(seen, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        watcher = Watcher(options, lambda entry: _note(watched, entry))
+        beside.append(Watcher(options, lambda entry: _note(watched, entry)))
+    if churn is not None:
+        beside.append(Churn(options.bootstrap, churn))
     try:
         while not stopping and not any(source.failure for source in sources):
             for source in sources:
                 source.turn()
-            if watcher is not None:
-                watcher.turn()
+            for other in beside:
+                other.turn()
             time.sleep(_TURN_SECONDS)
         unanswered = sum(source.drain() for source in sources)
     except KafkaException as error:
@@ -171,9 +175,9 @@ class Load:
     """The process of `main`, held by the judge."""
 
     def __init__(self, bootstrap: str, topic: str, folder: Path, **options: int) -> None:
-        self.oracle, self.seen = folder / "acknowledged", folder / "seen"
+        self.oracle, self.seen, self.churn = folder / "acknowledged", folder / "seen", folder / "churn"
         command = [sys.executable, "-m", "tests.torture.load", "--bootstrap", bootstrap, "--topic", topic]
-        command += ["--oracle", str(self.oracle), "--seen", str(self.seen)]
+        command += ["--oracle", str(self.oracle), "--seen", str(self.seen), "--churn", str(self.churn)]
         for name, value in options.items():
             command += [f"--{name.replace('_', '-')}", str(value)]
         self._popen = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -197,7 +201,7 @@ class Load:
             time.sleep(5 * _TURN_SECONDS)
 
     def _size(self) -> int:
-        return sum(path.stat().st_size for path in (self.oracle, self.seen) if path.exists())
+        return sum(path.stat().st_size for path in (self.oracle, self.seen, self.churn) if path.exists())
 
     def freeze(self) -> None:
         self._popen.send_signal(signal.SIGSTOP)

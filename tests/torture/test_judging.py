@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.torture.churn import found_wrong_with_topics
 from tests.torture.judging import Read, Rule, found_wrong
 from tests.torture.oracle import ENTRY, Acknowledged, OracleFile, name_of, value_of
 
@@ -129,3 +130,15 @@ def test_the_oracle_reads_on_and_waits_for_whole_entries(tmp_path: Path) -> None
     path.write_bytes(entries)
 
     assert oracle.look().offsets == {(0, 1): {2: 3, 3: 4}}
+
+
+def test_a_topic_that_was_created_has_to_be_there_and_one_that_was_deleted_has_not() -> None:
+    """One whose deletion was asked for and not answered may be either."""
+    told = "created 1\ndelete 1\ndeleted 1\ncreated 2\ncreated 3\ndelete 3\n"
+
+    assert found_wrong_with_topics(told, {"churned-2"}) == []
+    assert found_wrong_with_topics(told, {"churned-2", "churned-3"}) == []
+    assert found_wrong_with_topics(told, {"churned-1"}) == [
+        "the topic churned-2 was created and is not there",
+        "the topic churned-1 was deleted and is there",
+    ]

@@ -40,11 +40,10 @@ def create(
         future.result()
 
 
-def delete(bootstrap: str, topic: str) -> None:
-    """Delete a topic. Raises KafkaException."""
+def names(bootstrap: str) -> set[str]:
+    """The topics that there are. Raises KafkaException."""
     admin: Any = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
-    for future in admin.delete_topics([topic], request_timeout=_ADMIN_SECONDS).values():
-        future.result()
+    return set(admin.list_topics(timeout=_ADMIN_SECONDS).topics)
 
 
 def read_all(bootstrap: str, topic: str, partitions: int, *, seconds: float = READ_SECONDS) -> Read:

@@ -118,7 +118,14 @@ class Broker:
         log = directory.open_log(
             METADATA_PARTITION, METADATA_TOPIC_ID, _METADATA_LOG, now_ms=self.clock.wall_ms()
         )
-        return Partition(log, _METADATA_LEADER_EPOCH, self.flusher)
+        if log.log_start_offset > 0:
+            raise KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                f"The metadata log begins with offset {log.log_start_offset}: what was before it is in a "
+                "snapshot of Apache Kafka's, which wirekafka does not read.",
+            )
+        # A log of Apache Kafka's may have seen later epochs.
+        return Partition(log, max(_METADATA_LEADER_EPOCH, log.latest_epoch), self.flusher)
 
     def _log_config(self, machine: MetadataMachine, topic: str) -> LogConfig:
         """What storage needs of a topic's settings, and of the broker's where a topic has none.

@@ -47,25 +47,64 @@ async def fetch(
     results, enough = _read_all(wanted, found, limits)
     if enough or limits.max_wait_ms <= 0:
         return results
-    partitions = [p for p in found.values() if isinstance(p, Partition)]
-    with trio.move_on_after(limits.max_wait_ms / 1000):
-        while not enough:
-            del results  # with the files that its slices hold open
-            await _any_growth(partitions)
-            results, enough = _read_all(wanted, found, limits)
-        return results
+    sizes = {key: _size_bytes(data) for key, data in results.items()}
+    del results  # with the files that its slices hold open
+    with _Bells(found) as bells, trio.move_on_after(limits.max_wait_ms / 1000):
+        while True:
+            for key in await bells.rung():
+                data = _read_one(wanted[key].wanted, found[key], limits.max_bytes, limits, is_first=True)
+                sizes[key] = limits.min_bytes if _is_news(data) else _size_bytes(data)
+                del data
+            if sum(sizes.values()) >= limits.min_bytes:
+                results, enough = _read_all(wanted, found, limits)
+                if enough:
+                    return results
+                del results
     return _read_all(wanted, found, limits)[0]
 
 
-async def _any_growth(partitions: list[Partition]) -> None:
-    bell = trio.Event()
-    for partition in partitions:
-        partition.wait_with(bell)
-    try:
-        await bell.wait()
-    finally:
-        for partition in partitions:
+class _Bells:
+    """A bell at each partition, and which of them have rung: only those are looked at again.
+
+    A consumer of a thousand partitions that waits for a megabyte is woken by every append to any of them.
+    """
+
+    def __init__(self, found: Mapping[FetchKey, Found]) -> None:
+        self._bells = [(p, _Bell(self, key)) for key, p in found.items() if isinstance(p, Partition)]
+        self._rung: set[FetchKey] = set()
+        self._any = trio.Event()
+
+    def __enter__(self) -> "_Bells":
+        for partition, bell in self._bells:
+            partition.wait_with(bell)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for partition, bell in self._bells:
             partition.wait_no_more(bell)
+
+    def ring(self, key: FetchKey) -> None:
+        self._rung.add(key)
+        self._any.set()
+
+    async def rung(self) -> set[FetchKey]:
+        """Wait for any, and give those that have rung since the last time."""
+        await self._any.wait()
+        rung, self._rung, self._any = self._rung, set(), trio.Event()
+        return rung
+
+
+class _Bell:
+    """One partition's."""
+
+    __slots__ = ("_bells", "_key")
+
+    def __init__(self, bells: _Bells, key: FetchKey) -> None:
+        self._bells = bells
+        self._key = key
+
+    def set(self) -> None:
+        self._bells.ring(self._key)
 
 
 def _read_all(
@@ -77,11 +116,20 @@ def _read_all(
     for key, fetched in wanted.items():
         data = _read_one(fetched.wanted, found[key], left_bytes, limits, is_first=read_bytes == 0)
         results[key] = data
-        size = len(data.records) if data.records is not None else 0
+        size = _size_bytes(data)
         left_bytes -= size
         read_bytes += size
-        failed = failed or data.error_code != ErrorCode.NONE or data.diverging_epoch.end_offset >= 0
+        failed = failed or _is_news(data)
     return results, failed or read_bytes >= limits.min_bytes
+
+
+def _size_bytes(data: PartitionData) -> int:
+    return len(data.records) if data.records is not None else 0
+
+
+def _is_news(data: PartitionData) -> bool:
+    """Whether a consumer is to hear of it at once, though no record comes."""
+    return data.error_code != ErrorCode.NONE or data.diverging_epoch.end_offset >= 0
 
 
 def _read_one(

@@ -16,7 +16,15 @@ import trio
 from wirekafka.ids import TopicId, TopicPartition
 from wirekafka.observability import get_logger
 from wirekafka.protocol.error_codes import KafkaError
-from wirekafka.storage import FSYNC, LogConfig, LogDirectory, OpeningProgress, PartitionLog, flush_logs
+from wirekafka.storage import (
+    FSYNC,
+    LogConfig,
+    LogDirectory,
+    OpeningGivenUp,
+    OpeningProgress,
+    PartitionLog,
+    flush_logs,
+)
 
 logger = get_logger("broker")
 
@@ -60,6 +68,7 @@ async def open_logs(
     async def work() -> None:
         while left:
             opened.extend(await trio.to_thread.run_sync(_open_some, directory, left, progress, now_ms))
+            await trio.lowlevel.checkpoint_if_cancelled()
 
     async with trio.open_nursery() as onlookers:
         onlookers.start_soon(_give_up_when_cancelled, progress)
@@ -98,7 +107,10 @@ def _open_some(
             wanted = left.popleft()
         except IndexError:  # another thread was first
             break
-        opened.append((wanted, _open_one(directory, wanted, progress, now_ms)))
+        try:
+            opened.append((wanted, _open_one(directory, wanted, progress, now_ms)))
+        except OpeningGivenUp:
+            left.clear()
         progress.opened()
     return opened
 

@@ -9,9 +9,7 @@ read when it has been flushed, and acks=all waits for that.
 Source: Kafka's Partition and ReplicaManager, as far as they concern a leader without followers.
 """
 
-from typing import NamedTuple
-
-import trio
+from typing import NamedTuple, Protocol
 
 from wirekafka.broker.flushing import NEVER, AwaitedFlush, Flusher
 from wirekafka.broker.preparing import prepared
@@ -38,6 +36,12 @@ _ATTRIBUTES_LOW_BYTE = 22
 _NOTHING = b""
 
 
+class Bell(Protocol):
+    """What is rung when there is more to see: a trio.Event, or who remembers where it was."""
+
+    def set(self) -> None: ...
+
+
 class ListedOffset(NamedTuple):
     """What ListOffsets tells of a partition; -1 for what there is not."""
 
@@ -53,7 +57,7 @@ class Partition:
         self.log = log
         self.leader_epoch = leader_epoch
         self._flusher = flusher
-        self._waiting: set[trio.Event] = set()
+        self._waiting: set[Bell] = set()
         self._deleted = False
         self._shown_offset = 0
         """What readers were shown in the mode `os`: it stays so when the mode changes."""
@@ -237,11 +241,11 @@ class Partition:
             code, f"{self.topic_partition} is led in epoch {self.leader_epoch}; {leader_epoch} is {word}."
         )
 
-    def wait_with(self, bell: trio.Event) -> None:
+    def wait_with(self, bell: Bell) -> None:
         """Ring `bell` when there is more to see, or when the partition goes."""
         self._waiting.add(bell)
 
-    def wait_no_more(self, bell: trio.Event) -> None:
+    def wait_no_more(self, bell: Bell) -> None:
         self._waiting.discard(bell)
 
     def ring(self) -> None:

@@ -31,6 +31,7 @@ from wirekafka.storage import (
 logger = get_logger("broker")
 
 _TO_HIGH_WATERMARK = -1
+_LOGS_AT_ONCE = 100
 _LOGS_BETWEEN_PAUSES = 200
 _SECONDS_BETWEEN_LOOKS_AT_ALL = 300
 _SHORT_RETENTION_MS = 3_600_000
@@ -54,7 +55,6 @@ class Retention:
         self._claims = claims
         self._wall_ms = wall_ms
         self._complaints = Complaints("what is due to be dropped stays")
-        self._checkpointing = trio.Lock()
 
     async def run(self, settings: Callable[[], Settings]) -> None:
         """Drop what is due every log.retention.check.interval.ms, forever.
@@ -73,8 +73,7 @@ class Retention:
             else:
                 partitions = [partition for partition in partitions if _is_watched(partition.log)]
             errors: list[KafkaError] = []
-            due = await self._move_starts(partitions, errors)
-            self._set_aside([log for log in due if not self._claims.is_claimed(log.topic_partition)], errors)
+            await self._shorten(partitions, errors, are_claimed=False)
             self._complaints.hear(errors[0] if errors else None)
 
     async def apply(self, topic: str) -> None:
@@ -85,7 +84,7 @@ class Retention:
         errors: list[KafkaError] = []
         for partition in self._partitions.of_topic(topic):
             async with self._claims.hold(partition.topic_partition):
-                self._set_aside(await self._move_starts([partition], errors), errors)
+                await self._shorten([partition], errors, are_claimed=True)
         if errors:
             raise errors[0]
 
@@ -112,13 +111,13 @@ class Retention:
             )
         log.disk.health.check()
         log.move_start(start)
-        await self._checkpoint()
+        await self._checkpoint([log])
         return log.log_start_offset
 
-    async def _move_starts(
-        self, partitions: Iterable[Partition], errors: list[KafkaError]
-    ) -> list[PartitionLog]:
-        """Let logs begin where they are to begin, and checkpoint it; give those that files lie before."""
+    async def _shorten(
+        self, partitions: Iterable[Partition], errors: list[KafkaError], *, are_claimed: bool
+    ) -> None:
+        """Let logs begin where they are to begin, and set the files aside that lie before."""
         due: list[PartitionLog] = []
         for count, partition in enumerate(partitions, 1):
             try:
@@ -126,15 +125,30 @@ class Retention:
                     due.append(partition.log)
             except KafkaError as error:
                 errors.append(error)
+            if len(due) == _LOGS_AT_ONCE:
+                await self._drop(due, errors, are_claimed=are_claimed)
+                due = []
             if count % _LOGS_BETWEEN_PAUSES == 0:
                 await trio.lowlevel.checkpoint()
         if due:
+            await self._drop(due, errors, are_claimed=are_claimed)
+
+    async def _drop(self, due: list[PartitionLog], errors: list[KafkaError], *, are_claimed: bool) -> None:
+        """Checkpoint where logs begin, then give the files before that the names under which they go."""
+        try:
+            await self._checkpoint(due)
+        except KafkaError as error:
+            # On a full disk this is what frees space; the first file that stays is the start as well.
+            errors.append(error)
+        for log in due:
+            if log.closed or (self._claims.is_claimed(log.topic_partition) and not are_claimed):
+                continue
             try:
-                await self._checkpoint()
+                paths = log.delete_records_before(log.log_start_offset)
+                self._unlinking.later(paths, log.config.file_delete_delay_ms)
             except KafkaError as error:
-                # On a full disk this is what frees space; the first file that stays is the start as well.
                 errors.append(error)
-        return due
+            await trio.lowlevel.checkpoint()
 
     def _is_due(self, partition: Partition) -> bool:
         log = partition.log
@@ -146,21 +160,13 @@ class Retention:
             return True
         return has_passed_segments(log)
 
-    def _set_aside(self, logs: Iterable[PartitionLog], errors: list[KafkaError]) -> None:
-        """Give the files that lie before the start of a log the names under which they go."""
+    async def _checkpoint(self, logs: Iterable[PartitionLog]) -> None:
+        """Make where these logs begin last. Raises KAFKA_STORAGE_ERROR."""
+        checkpoints = self._directory.checkpoints
         for log in logs:
-            try:
-                if not log.closed:
-                    paths = log.delete_records_before(log.log_start_offset)
-                    self._unlinking.later(paths, log.config.file_delete_delay_ms)
-            except KafkaError as error:
-                errors.append(error)
-
-    async def _checkpoint(self) -> None:
-        """Make where the logs begin last. Raises KAFKA_STORAGE_ERROR."""
-        async with self._checkpointing:
-            self._directory.note_offsets()
-            await trio.to_thread.run_sync(self._directory.checkpoints.write_log_start_offsets)
+            if not log.closed:
+                checkpoints.note(log)
+        await trio.to_thread.run_sync(checkpoints.write_log_start_offsets)
 
 
 def _is_watched(log: PartitionLog) -> bool:

@@ -18,7 +18,7 @@ from wirekafka.storage.health import Health
 from wirekafka.storage.locking import DataDirectoryInUse
 from wirekafka.storage.log import Appended, PartitionLog
 from wirekafka.storage.partition_folder import belongs
-from wirekafka.storage.progress import OpeningProgress
+from wirekafka.storage.progress import OpeningGivenUp, OpeningProgress
 from wirekafka.storage.recompression import needs_preparation, prepare
 from wirekafka.storage.repair import Repaired
 from wirekafka.storage.retention import has_passed_segments, start_after_retention
@@ -51,6 +51,7 @@ __all__ = [
     "LogDirectory",
     "OffsetMap",
     "OnLoop",
+    "OpeningGivenUp",
     "OpeningProgress",
     "Origin",
     "PartitionLog",

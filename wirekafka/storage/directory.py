@@ -8,6 +8,7 @@ Source: Kafka's LogManager and CleanShutdownFileHandler.
 """
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 
 from wirekafka.ids import TopicId, TopicPartition
@@ -71,11 +72,11 @@ class LogDirectory:
         files.make_folders(root)
         lock = take_lock(files, root)
         disk = Disk.on(files, root=root, open_files=open_files)
-        try:
-            return cls(disk, lock, node_id)
-        except BaseException:
-            disk.close()
-            raise
+        with ExitStack() as undo:
+            undo.callback(disk.close)
+            directory = cls(disk, lock, node_id)
+            undo.pop_all()
+        return directory
 
     def _take_clean_marker(self) -> bool:
         """Whether the last stop was clean. From here on a crash is one."""

@@ -377,11 +377,6 @@ class PartitionLog:
         finally:
             self.abandon()
 
-    def close_synced(self) -> None:
-        """Let go of the files, after `write_out` and a sync of the whole filesystem."""
-        self.unflushed.recovery_point = self.log_end_offset
-        self.abandon()
-
     def abandon(self) -> None:
         """Let go of the files and write nothing."""
         self.failed = self.closed = True

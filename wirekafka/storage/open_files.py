@@ -6,10 +6,11 @@ closed for another is found as a clock does it: one that was asked for since the
 passed over once.
 
 A file may be closed here with bytes that are not on the disk yet, and their write-back may fail when nobody
-has it open. Linux reports an error that nobody was told of to the first fsync of a descriptor opened later,
-but only while the kernel remembers the file; under pressure it forgets. So such files are remembered in
-`closed_unsynced`, and `flushing` makes them last by a sync of the whole filesystem through a descriptor that
-was open all the time, which is told of every error.
+has it open. Linux reports an error that nobody was told of to the first fsync of a descriptor opened later;
+not so when another process asked first, nor when the kernel has forgotten the file, as it does under
+pressure: then that fsync says that all is well (tests/torture/test_write_back.py shows both). So such files
+are remembered in `closed_unsynced`, and `flushing` makes them last by a sync of the whole filesystem through
+a descriptor that was open all the time, which is told of every error.
 
 Source: ours (Kafka holds every segment open); Linux's Documentation/core-api/errseq and "errseq: Always
 report a writeback error once" (commit b4678df184b3).

@@ -59,7 +59,7 @@ def _epochs_agree(opening: Opening, log_start_offset: int) -> bool:
         before = opening.header_at(start - 1) if start > log_start_offset else None
         if before is not None and before.base_offset < start and before.partition_leader_epoch >= epoch:
             return False
-    last = opening.header_at(end - 1)
+    last = opening.header_at(end - 1) if end > log_start_offset else None
     return last is None or last.partition_leader_epoch == (entries[-1] if entries else UNKNOWN)[0]
 
 

@@ -12,11 +12,12 @@ from typing import NamedTuple
 from wirekafka.ids import TopicPartition
 from wirekafka.storage.config import LogConfig
 from wirekafka.storage.disk import Disk
-from wirekafka.storage.files import Files, OpenFile, sync_names, unlink_if_there
+from wirekafka.storage.files import Files, OpenFile, read_file, sync_names, unlink_if_there
 from wirekafka.storage.leftovers import CLEANED, INDEX_SUFFIXES, SWAP, name_for_damaged, offsets_of, tidy
 from wirekafka.storage.log import PartitionLog
 from wirekafka.storage.opening import Stopped
 from wirekafka.storage.partition_folder import topic_id_in
+from wirekafka.storage.producer_snapshot import decode_snapshot
 from wirekafka.storage.progress import OpeningProgress
 from wirekafka.storage.recovery import open_partition
 from wirekafka.storage.survey import Stretch, survey
@@ -168,6 +169,7 @@ class PartitionRepair:
         Gives the closed log, whose offsets a checkpoint may take up. Raises KAFKA_STORAGE_ERROR for a log
         that is damaged still.
         """
+        self._remove_damaged_snapshots()
         notices: list[str] = []
         unchecked = Stopped(log_start_offset=self._stopped.log_start_offset, was_compacted=True)
         log = open_partition(
@@ -183,6 +185,12 @@ class PartitionRepair:
         )
         log.close()
         return log
+
+    def _remove_damaged_snapshots(self) -> None:
+        for offset in offsets_of(self._files.list_folder(self._folder), ".snapshot"):
+            path = f"{self._folder}/{offset:020d}.snapshot"
+            if decode_snapshot(read_file(self._files, path) or b"") is None:
+                unlink_if_there(self._files, path)
 
     def _end_offset(self) -> int:
         ends = [segment.stretches[-1].next_offset for segment in self._segments if segment.stretches]

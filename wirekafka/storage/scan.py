@@ -192,7 +192,9 @@ def valid_batch_from(file: OpenFile, position: int, size: int, next_offset: int)
             head = piece[found.start() : found.start() + HEADER_BYTES]
             if len(head) < HEADER_BYTES:
                 head = file.read(HEADER_BYTES, start + found.start())
-            if _is_whole_and_right(file, head, start + found.start(), size):
+            # One that came before, there again, is what a page written to a wrong place leaves.
+            continues = int.from_bytes(head[:8], "big") >= next_offset
+            if continues and _is_whole_and_right(file, head, start + found.start(), size):
                 return start + found.start()
         if start + len(piece) >= size:
             return None

@@ -44,12 +44,15 @@ def producing(side: Side) -> None:
     topic = create_topic(side, "produced", len(cases))
     places = create_topic(side, "produced-places", PLACES)
     small = create_topic(side, "produced-small", max_message_bytes="200")
+    copied = create_topic(side, "produced-copied", 2, min_insync_replicas="2", flush_messages="1")
     for version in every(ProduceRequest):
         # Each case has a partition of its own: where one differs, the offsets of others do not.
         for partition, (label, data) in enumerate(cases.items()):
             side.ask(label, produce(version, topic, (partition, data)), version)
         _places(side, version, places)
         _acks(side, version, places)
+        side.ask("more replicas wanted than there are", produce(version, copied, (0, batch())), version)
+        side.ask("the same, acks 1", produce(version, copied, (1, batch()), acks=1), version)
         side.ask("more than the topic allows", produce(version, small, (0, batch(records_of(9)))), version)
         two = batch(records_of(3)) * 2
         side.ask("two batches within what the topic allows", produce(version, small, (0, two)), version)

@@ -35,6 +35,7 @@ def filter_for(
         high_watermark=1000,
         now_ms=now_ms,
         delete_retention_ms=RETENTION_MS,
+        most_unpacked_bytes=1 << 20,
         **given,
     )
 

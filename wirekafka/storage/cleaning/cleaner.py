@@ -16,6 +16,7 @@ from wirekafka.storage.cleaning.gathering import gather
 from wirekafka.storage.cleaning.offset_map import OffsetMap
 from wirekafka.storage.cleaning.rewriting import Rewriting
 from wirekafka.storage.cleaning.work import LogChanged, OnLoop, Work, unhurried
+from wirekafka.storage.record_checks import most_unpacked_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,7 @@ def clean(
             high_watermark=high_watermark,
             now_ms=now_ms,
             delete_retention_ms=log.config.delete_retention_ms,
+            most_unpacked_bytes=most_unpacked_bytes(log.config),
         )
         rewriting = Rewriting(work, batch_filter, end_offset)
         rewriting.rewrite(cleanable.end_offset)

@@ -17,16 +17,15 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
-from wirekafka.protocol.records import HEADER_BYTES, Record, RecordBatch, decode_records
+from wirekafka.protocol.records import HEADER_BYTES, Record, RecordBatch
 from wirekafka.protocol.records.batch import HEADER, LENGTH_PREFIX_BYTES, MAGIC_V2
 from wirekafka.protocol.records.compression import compress
 from wirekafka.protocol.records.record import NO_TIMESTAMP, encode_record
 from wirekafka.storage.cleaning.offset_map import OffsetMap
+from wirekafka.storage.cleaning.reading import records_of
 from wirekafka.storage.cleaning.transactions import CleanedTransactions
 
 DELETE_HORIZON_FLAG = 0x40
-MOST_UNPACKED_BYTES = (1 << 31) - 1
-"""As in Kafka: the records were taken in under a bound of their own."""
 _CODEC_MASK = 0x07
 _CRC_COVERS_FROM = 21
 _NO_DATA = -1
@@ -55,13 +54,14 @@ class BatchFilter:
     high_watermark: int
     now_ms: int
     delete_retention_ms: int
+    most_unpacked_bytes: int
     producers: Mapping[int, LastBatch] = field(default_factory=dict)
     """What is known of the producers that are not forgotten yet."""
     first_horizon_ms: int = _LONGEST_MS
     """The first of the delete horizons that are still to come."""
 
     def retained(self, batch: RecordBatch) -> bytes | memoryview | None:
-        """The bytes that stay of a whole batch; None when it goes. Raises CORRUPT_MESSAGE."""
+        """The bytes that stay of a whole batch; None when it goes. Raises what `records_of` does."""
         may_drop = self.transactions.may_drop(batch)
         horizon_ms = delete_horizon_ms(batch)
         drops_all = may_drop
@@ -70,7 +70,7 @@ class BatchFilter:
         stays_empty = self._is_last_word(batch)
         if drops_all and not stays_empty:
             return None
-        records = [] if drops_all else decode_records(batch, max_bytes=MOST_UNPACKED_BYTES)
+        records = [] if drops_all else records_of(batch, self.most_unpacked_bytes)
         kept = records if batch.is_control else [r for r in records if self._stays(r, horizon_ms)]
         if not kept:
             return empty_batch(batch) if stays_empty else None

@@ -4,12 +4,12 @@ Called by `cleaner`, in a thread.
 Source: Kafka's Cleaner.buildOffsetMap.
 """
 
-from wirekafka.protocol.records import RecordBatch, decode_records
+from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.cleaning.cleanable import Cleanable
-from wirekafka.storage.cleaning.filtering import MOST_UNPACKED_BYTES
 from wirekafka.storage.cleaning.offset_map import OffsetMap
-from wirekafka.storage.cleaning.reading import naming
+from wirekafka.storage.cleaning.reading import naming, records_of
 from wirekafka.storage.cleaning.work import Work
+from wirekafka.storage.record_checks import most_unpacked_bytes
 from wirekafka.storage.segment import Segment
 
 
@@ -20,6 +20,7 @@ def gather(work: Work, cleanable: Cleanable, newest: OffsetMap) -> None:
     """
     start, end = cleanable.first_dirty_offset, cleanable.end_offset
     newest.latest_offset = start - 1
+    most_bytes = most_unpacked_bytes(work.log.config)
     transactions = work.transactions(start, end)
     for segment, segment_end in _dirty_segments(work, start, end):
         for position, batch in work.batches(segment):
@@ -27,7 +28,7 @@ def gather(work: Work, cleanable: Cleanable, newest: OffsetMap) -> None:
                 continue
             with naming(segment, position):
                 counts = not transactions.may_drop(batch) and not batch.is_control
-                if counts and not _note(batch, newest, start):
+                if counts and not _note(batch, newest, start, most_bytes):
                     return
             newest.latest_offset = batch.last_offset
         newest.latest_offset = segment_end - 1  # also where the offsets at the segment's end are gone
@@ -41,10 +42,10 @@ def _dirty_segments(work: Work, start: int, end: int) -> list[tuple[Segment, int
     return [(segment, its_end) for segment, its_end in pairs if its_end > start and segment.base_offset < end]
 
 
-def _note(batch: RecordBatch, newest: OffsetMap, start: int) -> bool:
+def _note(batch: RecordBatch, newest: OffsetMap, start: int, most_bytes: int) -> bool:
     """Note the keys of a batch; whether there was room for all of them."""
     return all(
         newest.put(record.key, record.offset)
-        for record in decode_records(batch, max_bytes=MOST_UNPACKED_BYTES)
+        for record in records_of(batch, most_bytes)
         if record.key is not None and record.offset >= start
     )
