@@ -646,3 +646,21 @@ def test_a_leader_has_an_epoch_before_it_writes(store: Store) -> None:
 
     assert log.epochs.entries() == [(0, 0), (3, 2)]
     assert log.end_offset_for_epoch(0) == (0, 2)
+
+
+@pytest.mark.parametrize("suffix", [".index", ".timeindex"])
+def test_an_index_that_was_made_anew_is_there_after_a_stop(store: Store, suffix: str) -> None:
+    """Of a sealed segment too, which is not written to any more."""
+    store.config = SMALL_SEGMENTS
+    log = store.open()
+    fill(log, 20)
+    store.stop()
+    path = store.folder / f"{0:020d}{suffix}"
+    right = path.read_bytes()
+    path.write_bytes(b"damaged")
+
+    log = store.open()
+    assert base_offsets(log, 0)[:2] == [0, 2]
+    store.stop()
+
+    assert path.read_bytes() == right

@@ -263,3 +263,45 @@ def test_topic_is_said_to_be_made_when_it_lasts(broker: RunningBroker, disk: Slo
 
     assert not told
     made.result(WAIT_SECONDS)
+
+
+@pytest.mark.parametrize("durability", ["os", "fsync"])
+def test_full_disk_refuses_and_service_resumes(
+    broker: RunningBroker, disk: SlowDisk, durability: str
+) -> None:
+    """Nothing half-written stays, reads go on, and no restart is needed."""
+    topic = make_topic(broker, wirekafka_durability=durability)
+    sender = Sender(broker)
+    sender.send(topic, b"before")
+    sender.wait()
+
+    disk.full = True
+    sender.send(topic, b"refused")
+    refused, seen = list(sender.wait()), read(broker, topic, WAIT_SECONDS)
+    disk.full = False
+    sender.send(topic, b"after")
+
+    assert (refused, seen) == ([None, STORAGE_ERROR], [b"before"])
+    assert sender.wait() == [None, STORAGE_ERROR, None]
+    assert read(broker, topic, WAIT_SECONDS, 2) == [b"before", b"after"]
+
+
+def test_no_descriptor_left_refuses_and_service_resumes(disk: SlowDisk) -> None:
+    """EMFILE ends nothing: who needs a file that is not open is answered with 56, and later served."""
+    with running_broker(settings={"wirekafka.open.files.max": "1"}) as broker:
+        one, other = make_topic(broker, "one"), make_topic(broker, "other")
+        sender = Sender(broker)
+        sender.send(one)
+        sender.wait()
+        sender.send(other)
+        sender.wait()
+
+        disk.no_descriptors = True
+        sender.send(one)
+        refused = list(sender.wait())
+        disk.no_descriptors = False
+        sender.send(one)
+
+        assert refused == [None, None, STORAGE_ERROR]
+        assert sender.wait() == [None, None, STORAGE_ERROR, None]
+        assert read(broker, one, WAIT_SECONDS, 2) == [b"v", b"v"]

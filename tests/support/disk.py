@@ -1,4 +1,4 @@
-"""A disk that a test slows, holds or breaks: it stands before every fdatasync of this process's brokers."""
+"""A disk that a test slows, holds, breaks or fills: it stands before the calls of this process's brokers."""
 
 import errno
 import threading
@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from wirekafka.storage import Files
+from wirekafka.storage.files import Data
 
 WAIT_SECONDS = 10.0
 
@@ -21,9 +22,28 @@ class SlowDisk:
         self.seconds = 0.0
         """What each sync takes."""
         self.broken = False
+        """Whether syncs fail."""
+        self.full = False
+        """Whether there is no space to write."""
+        self.no_descriptors = False
+        """Whether no file can be opened."""
         self._open = threading.Event()
         self._open.set()
+        write, open_file = Files.pwrite, Files.open
+
+        def pwrite(files: Files, fd: int, data: Data, position: int) -> int:
+            if self.full:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return write(files, fd, data, position)
+
+        def open_if_possible(files: Files, path: str, **how: bool) -> int:
+            if self.no_descriptors:
+                raise OSError(errno.EMFILE, "Too many open files")
+            return open_file(files, path, **how)
+
         monkeypatch.setattr(Files, "fdatasync", lambda files, fd: self._fdatasync())
+        monkeypatch.setattr(Files, "pwrite", pwrite)
+        monkeypatch.setattr(Files, "open", open_if_possible)
 
     def _fdatasync(self) -> None:
         self.syncs += 1

@@ -82,6 +82,8 @@ class Seen:
     """What is served at the base offset of every batch that was acknowledged; None for an error 56."""
     start: int = 0
     end: int = 0
+    aborted: list[tuple[int, int]] | None = None
+    """The transactions that a committed read leaves out; None for an error 56."""
 
 
 @dataclass(slots=True)
@@ -121,11 +123,20 @@ def _open_and_read(store: Store, topic_partition: TopicPartition, account: Accou
         if error.code not in _REFUSALS:
             raise
         return Seen(error.message)
-    seen = Seen(start=log.log_start_offset, end=log.log_end_offset)
+    seen = Seen(start=log.log_start_offset, end=log.log_end_offset, aborted=_aborted(log))
     for offset, _ in account.batches:
         if seen.start <= offset < seen.end:
             seen.batches[offset] = _read_at(log, offset)
     return seen
+
+
+def _aborted(log: PartitionLog) -> list[tuple[int, int]] | None:
+    try:
+        return log.aborted_transactions(log.log_start_offset, log.log_end_offset)
+    except KafkaError as error:
+        if error.code is not ErrorCode.KAFKA_STORAGE_ERROR:
+            raise
+        return None
 
 
 def _read_at(log: PartitionLog, offset: int) -> bytes | None:
@@ -167,6 +178,9 @@ def _wrong_of_log(
         findings.append(f"ends at {seen.end}, below its recovery point {notices!r}")
     if seen.end != account.end and not (struck and file_name in notices):
         findings.append(f"ends at {seen.end}, not {account.end}, and no notice names the file: {notices!r}")
+    aborted = [each for each in account.aborted if seen.start <= each[1] < seen.end]
+    if seen.aborted not in (None, aborted):
+        findings.append(f"{seen.aborted} are said to be aborted, {aborted} were")
     for offset, data in account.batches:
         if max(account.start, seen.start) <= offset < seen.end:
             served = seen.batches[offset]

@@ -42,10 +42,12 @@ class Scenario:
 
 
 def fill(store: Store) -> None:
-    """Two logs of some segments, a part of them flushed and checkpointed."""
+    """Two logs of some segments, a part of them flushed and checkpointed; one has aborted transactions."""
     for number in range(11):
         store.append(ONE)
         store.append(OTHER)
+        if number in (1, 9):
+            store.abort_transaction(OTHER)
         if number == 6:
             _flush(store)
             _checkpoint(store)

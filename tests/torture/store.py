@@ -14,13 +14,15 @@ from pathlib import Path
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import KafkaError
 from wirekafka.protocol.records import Record, RecordBatch, build_batch, decode_records
-from wirekafka.protocol.records.batch import batches_in
-from wirekafka.storage import Files, LogConfig, LogDirectory, PartitionLog
+from wirekafka.protocol.records.batch import TRANSACTIONAL_FLAG, batches_in
+from wirekafka.protocol.records.control import ControlRecordType, EndTxnMarker, build_marker_batch
+from wirekafka.storage import Files, LogConfig, LogDirectory, Origin, PartitionLog
 
 NOW_MS = 1_700_000_000_000
 LEADER_EPOCH = 3
 RECORDS_A_BATCH = 2
 LEFT_OVERS = (".cleaned", ".swap", ".deleted", ".tmp", "-delete")
+_TRANSACTIONAL = 8
 _READ_BYTES = 1 << 20
 
 
@@ -37,6 +39,8 @@ class Account:
     end: int = 0
     start: int = 0
     """Records before it may be gone; those from it on may not."""
+    aborted: list[tuple[int, int]] = field(default_factory=list)
+    """Producer and first offset of every transaction that was aborted."""
     begun: bytes = b""
     """A batch whose append did not return: the process died in it, so it may be there."""
     compacted: bool = False
@@ -49,6 +53,9 @@ class Account:
         there = list(served(log))
         if self.compacted:
             return self._check_compacted(there)
+        aborted = log.aborted_transactions(log.log_start_offset, log.log_end_offset)
+        if aborted != [each for each in self.aborted if each[1] >= log.log_start_offset]:
+            raise NotAsAcknowledged(f"{aborted} are said to be aborted, {self.aborted} were")
         first = min([self.start, *(offset for offset, _ in there[:1])])
         wanted = [batch for batch in self.batches if batch[0] >= first]
         extra = there[len(wanted) :]
@@ -154,6 +161,22 @@ class Store:
         account.batches.append((appended.base_offset, bytes(batch)))
         account.end = appended.last_offset + 1
         self.sequences[topic_partition] = sequence + RECORDS_A_BATCH
+
+    def abort_transaction(self, topic_partition: TopicPartition) -> None:
+        """Append a batch of a transaction, and the marker that aborts it."""
+        account, log = self.accounts[topic_partition], self.logs[topic_partition]
+        records = [Record(b"t", b"to be aborted", NOW_MS)]
+        named = {"producer_id": _TRANSACTIONAL, "producer_epoch": 0}
+        batch = build_batch(
+            records, attributes=TRANSACTIONAL_FLAG, base_sequence=len(account.aborted), **named
+        )
+        end = EndTxnMarker(ControlRecordType.ABORT, 0)
+        account.aborted.append((_TRANSACTIONAL, account.end))
+        for written in (batch, build_marker_batch(end, timestamp_ms=NOW_MS, **named)):
+            origin = Origin.CLIENT if written is batch else Origin.COORDINATOR
+            appended = log.append(written, leader_epoch=LEADER_EPOCH, now_ms=NOW_MS, origin=origin)
+            account.batches.append((appended.base_offset, bytes(written)))
+            account.end = appended.last_offset + 1
 
     def close(self) -> None:
         """A clean stop."""

@@ -43,12 +43,13 @@ def test_the_judge_of_flips_can_fail(folder: Path) -> None:
     right = look(folder, sound).logs[ONE]
 
     def judged(**changes: object) -> str:
-        seen = Seen(right.refusal, dict(right.batches), right.start, right.end)
+        seen = Seen(right.refusal, dict(right.batches), right.start, right.end, right.aborted)
         for name, value in changes.items():
             setattr(seen, name, value)
         return " ".join(wrong(flip, sound, Look(logs={ONE: seen})))
 
     assert "no notice names the file" in judged(end=right.end - 2)
+    assert "are said to be aborted" in judged(aborted=[(8, 4)])
     assert "below its recovery point" in judged(end=4)
     assert "records from 2 on are lost" in judged(start=6)
     assert "without the file and the place" in judged(refusal="something is wrong")

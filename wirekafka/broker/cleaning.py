@@ -8,6 +8,7 @@ Source: Kafka's LogCleaner and LogCleanerManager (grabFilthiestCompactedLog).
 """
 
 from collections.abc import Callable
+from time import sleep
 from typing import TypeVar
 
 import trio
@@ -59,6 +60,7 @@ class _Pace:
 
     def __call__(self, size_bytes: int) -> None:
         trio.from_thread.check_cancelled()
+        sleep(0)  # the event loop need not wait until Python takes the turn from this thread
         self._owed_seconds += size_bytes / self._bytes_per_second
         if self._owed_seconds >= _LEAST_PAUSE_SECONDS:
             trio.from_thread.run(trio.sleep, self._owed_seconds)

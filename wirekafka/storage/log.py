@@ -355,11 +355,11 @@ class PartitionLog:
         """
         if self.failed or self.disk.health.failure:
             self._refuse()
-        active = self.segments.active
         try:
             self._take_snapshot()
-            if active.seal():
-                self.unflushed.add_files(active.index_paths())
+            for segment in self.segments.all():  # those that were made anew as well
+                if segment.seal():
+                    self.unflushed.add_files(segment.index_paths())
             self.unflushed.write_epochs()
         except OSError as error:
             raise self._storage_error("could not be closed", error) from error

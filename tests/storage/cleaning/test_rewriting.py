@@ -164,7 +164,7 @@ def test_whoever_paces_it_can_end_it(store: Store) -> None:
         pass
 
     log = dirty(store)
-    for most in range(20):
+    for most in range(100):
         left = most
 
         def pace(size: int) -> None:

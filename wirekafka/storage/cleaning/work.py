@@ -43,7 +43,7 @@ class Work:
     log: PartitionLog
     loop: OnLoop
     pace: Callable[[int], None]
-    """Told of the bytes that were read or written; may wait, or raise to end it all."""
+    """Told of the bytes read or written, and before each batch; may wait, or raise to end it all."""
     drop: Callable[[list[str]], None]
     """Given the files that are the log's no longer, on the loop."""
     now_ms: int
@@ -51,7 +51,9 @@ class Work:
     def batches(self, segment: Segment) -> Iterator[tuple[int, RecordBatch]]:
         """Position and batch of a sealed segment. Raises Unreadable, LogChanged, OSError."""
         try:
-            yield from whole_batches(segment, self.pace)
+            for position, batch in whole_batches(segment, self.pace):
+                self.pace(0)
+                yield position, batch
         except FileNotFoundError as error:
             if self.log.has_segment(segment):
                 raise
