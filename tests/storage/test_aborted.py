@@ -1,11 +1,14 @@
 """Tests of storage.aborted: which transactions a committed read leaves out."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.storage.support import NOW_MS, FaultyFiles, Store, simple_batch
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import ControlRecordType, EndTxnMarker, build_marker_batch
 from wirekafka.storage import LogConfig, Origin, PartitionLog
+from wirekafka.storage.transaction_index import AbortedTransaction
 
 TRANSACTIONAL = 0x10
 
@@ -149,3 +152,42 @@ def test_an_index_that_cannot_be_read_is_a_storage_error(
         log.aborted_transactions(0, 9)
 
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+@pytest.mark.parametrize(
+    ("entry", "field"),
+    [(0, "producer_id"), (2, "producer_id"), (2, "first_offset"), (0, "last_offset"), (2, "last_offset")],
+)
+def test_an_index_that_is_not_of_these_batches_is_made_anew(store: Store, entry: int, field: str) -> None:
+    """The file has no checksum: a flipped bit would hide what is committed, or show what is not."""
+    log = store.open()
+    fill(log)
+    store.stop()
+    path = store.folder / f"{0:020d}.txnindex"
+    right = path.read_bytes()
+    last_byte = 34 * entry + 2 + 8 * AbortedTransaction._fields.index(field) + 7
+    for bit in range(3):
+        damaged = bytearray(right)
+        damaged[last_byte] ^= 1 << bit
+        path.write_bytes(damaged)
+
+        log = store.open()
+
+        assert log.aborted_transactions(0, 9) == [(1, 0), (2, 1), (1, 7)]
+        store.stop()
+        assert path.read_bytes() == right
+
+
+def test_an_entry_whose_records_are_gone_is_believed(store: Store) -> None:
+    """Retention has removed the segment in which the transaction began."""
+    store.config = LogConfig(segment_bytes=200)
+    log = store.open()
+    fill(log)
+    for path in log.delete_records_before(4):
+        Path(path).unlink()
+    assert log.segments.first_offset > 1
+    store.stop()
+
+    log = store.open()
+
+    assert log.aborted_transactions(4, 9) == [(2, 1), (1, 7)]

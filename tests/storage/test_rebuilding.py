@@ -117,3 +117,17 @@ def test_a_snapshot_is_not_read_where_none_will_do(store: Store, tmp_path: Path)
 
     assert log.append(batch, leader_epoch=0, now_ms=NOW_MS).duplicate
     assert "is damaged and removed" in notices(store)
+
+
+@pytest.mark.parametrize("bit", [0x01, 0x02, 0x04])
+@pytest.mark.parametrize("field", ["producer id", "first offset", "last offset"])
+def test_a_transaction_that_is_not_in_the_log_is_not_believed(store: Store, field: str, bit: int) -> None:
+    """The index has no checksum: its entries are held against the batches, after a clean stop too."""
+    filled_with_transactions(store)
+    before = aborted(store)
+    store.stop()
+    path = min(store.folder.glob("*.txnindex"))
+    flip(path, {"producer id": 9, "first offset": 17, "last offset": 25}[field], bit)
+
+    assert aborted(store) == before
+    assert f"{path.name} is damaged, and is made anew" in notices(store)

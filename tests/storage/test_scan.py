@@ -8,7 +8,14 @@ import pytest
 
 from tests.storage.support import simple_batch
 from wirekafka.storage.files import FILES, OpenFile
-from wirekafka.storage.scan import Damaged, find_batch, headers, valid_batch_from, valid_batches
+from wirekafka.storage.scan import (
+    Damaged,
+    find_batch,
+    headers,
+    valid_batch_from,
+    valid_batches,
+    whole_batch_at,
+)
 
 
 def file_of(tmp_path: Path, data: bytes) -> OpenFile:
@@ -138,3 +145,78 @@ def test_messages_of_old_formats_are_somebodys_data(tmp_path: Path, magic: int) 
     assert valid_batch_from(file, 0, file.size(), 7) == 0
     file = file_of(tmp_path, data[:-1])
     assert valid_batch_from(file, 0, file.size(), 7) is None
+
+
+def test_a_gap_is_believed_only_between_batches_that_are_right(tmp_path: Path) -> None:
+    """A damaged header may not know its own offsets: passed over, its records were lost without a word."""
+    parts = [bytes(simple_batch(2, base_offset=offset)) for offset in (0, 2, 10)]
+    file = file_of(tmp_path, b"".join(parts))
+    size = file.size()
+    assert find_batch(file, (0, 0), 5, size) == (2 * len(parts[0]), len(parts[2]))
+
+    for position in (len(parts[0]) + 26, 2 * len(parts[0]) + 30):  # last offset delta; a record
+        data = bytearray(b"".join(parts))
+        data[position] ^= 1
+        damaged = file_of(tmp_path, bytes(data))
+        with pytest.raises(
+            Damaged, match=f"no batch begins at position {position // len(parts[0]) * len(parts[0])}"
+        ):
+            find_batch(damaged, (0, 0), 3 if position < 2 * len(parts[0]) else 5, size)
+
+
+def test_a_search_that_ends_without_a_batch_is_believed_likewise(tmp_path: Path) -> None:
+    """The last batch may have lost its last offset."""
+    parts = [bytes(simple_batch(2, base_offset=offset)) for offset in (0, 2)]
+    data = bytearray(b"".join(parts))
+    data[len(parts[0]) + 26] ^= 1
+    assert find_batch(file_of(tmp_path, b"".join(parts)), (0, 0), 4, len(data)) is None
+
+    with pytest.raises(Damaged):
+        find_batch(file_of(tmp_path, bytes(data)), (0, 0), 3, len(data))
+
+
+def test_offsets_that_do_not_grow_are_noticed(tmp_path: Path) -> None:
+    """By header walks and searches alike: no checksum covers them."""
+    parts = [bytes(simple_batch(2, base_offset=offset)) for offset in (0, 66, 4)]
+    file = file_of(tmp_path, b"".join(parts))
+
+    assert [position for position, _ in headers(file, 0, file.size())] == [0, len(parts[0])]
+    with pytest.raises(Damaged, match=f"position {2 * len(parts[0])} of f"):
+        find_batch(file, (0, 0), 80, file.size())
+
+
+def test_a_copy_of_an_earlier_batch_does_not_count_behind_damage(tmp_path: Path) -> None:
+    """A page that was written to a wrong place."""
+    parts = [bytes(simple_batch(2, base_offset=offset)) for offset in (0, 2)]
+    tail = b"\xff" * 100 + parts[0]
+    file = file_of(tmp_path, b"".join(parts) + tail)
+
+    assert valid_batch_from(file, 2 * len(parts[0]), file.size(), 4) is None
+
+
+def test_a_check_may_begin_anywhere(tmp_path: Path) -> None:
+    """With the offset that is to be expected there."""
+    parts = [bytes(simple_batch(2, base_offset=offset)) for offset in (0, 2, 4)]
+    file = file_of(tmp_path, b"".join(parts))
+
+    def checked(next_offset: int) -> list[int]:
+        walk = valid_batches(file, 0, file.size(), position=len(parts[0]), next_offset=next_offset)
+        return [batch.base_offset for _, batch in walk]
+
+    assert (checked(2), checked(3)) == ([2, 4], [])
+
+
+@pytest.mark.parametrize("change", ["none", "crc", "torn", "magic"])
+def test_one_batch_is_looked_at_whatever_its_offset(tmp_path: Path, change: str) -> None:
+    """Whole, of this format, with a right CRC."""
+    data = bytearray(simple_batch(2, base_offset=77))
+    data = {
+        "none": data,
+        "crc": data[:-1] + bytes([data[-1] ^ 1]),
+        "torn": data[:-1],
+        "magic": data[:16] + b"\x01" + data[17:],
+    }[change]
+    file = file_of(tmp_path, bytes(data))
+    batch = whole_batch_at(file, 0, file.size())
+
+    assert (batch.base_offset if batch is not None else None) == (77 if change == "none" else None)

@@ -117,7 +117,7 @@ def test_every_offset_is_found(tmp_path: Path) -> None:
 
 
 def test_a_reopened_segment_goes_on_as_if_it_had_stayed_open(tmp_path: Path) -> None:
-    """Ends, timestamps, and the distance to the next index entry."""
+    """Ends, timestamps, and the distance to the next index entry, which Kafka counts anew after a start."""
     stayed, closed = tmp_path / "stayed", tmp_path / "closed"
     stayed.mkdir()
     closed.mkdir()

@@ -15,6 +15,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it re-expor
 )
 
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records import batches_in
 from wirekafka.testing import RunningBroker, running_broker
 
 WAIT_SECONDS = 10.0
@@ -184,6 +185,23 @@ def test_compaction_now(tmp_path: Path) -> None:
         assert read(broker, topic, 10) == [*expected, (6, "c", "2")]
         broker.compact(topic)
         assert read(broker, topic, 10) == [(2, "a", "2"), (5, "d", "1"), (6, "c", "2")]
+
+
+def test_consumers_pass_over_batches_that_are_empty() -> None:
+    """The last batch of each idempotent producer stays as a header, for its sequence numbers."""
+    with running_broker() as broker:
+        topic = make_topic(broker, cleanup_policy="compact")
+        for value in "12345":
+            producer = Producer({"bootstrap.servers": broker.bootstrap, "enable.idempotence": True})
+            producer.produce(topic, value, "a")
+            producer.flush(WAIT_SECONDS)
+
+        broker.compact(topic)
+
+        [log] = (broker.data_dir / f"{topic}-0").glob(f"{0:020d}.log")
+        counts = [batch.record_count for batch in batches_in(log.read_bytes())]
+        assert counts == [0, 0, 0, 0, 1]
+        assert read(broker, topic, 10) == [(4, "a", "5")]
 
 
 def test_compaction_by_itself() -> None:

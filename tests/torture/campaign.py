@@ -54,16 +54,21 @@ class Report:
     acknowledged: int = 0
     read: int = 0
     ready_seconds: list[float] = field(default_factory=list)
+    ready_cpu_seconds: list[float] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
 
     def sentence(self) -> str:
         slowest = max(self.ready_seconds, default=0.0)
-        middle = sorted(self.ready_seconds)[len(self.ready_seconds) // 2] if self.ready_seconds else 0.0
         return (
             f"seed {self.seed}: {self.rounds} deaths ({self.killed_while_starting} while starting), "
-            f"{self.acknowledged} acknowledged, {self.read} read, ready after {middle:.2f} s, "
-            f"at most {slowest:.2f} s, {len(self.findings)} findings"
+            f"{self.acknowledged} acknowledged, {self.read} read, "
+            f"ready after {_middle(self.ready_seconds):.2f} s ({_middle(self.ready_cpu_seconds):.2f} s of "
+            f"processor), at most {slowest:.2f} s, {len(self.findings)} findings"
         )
+
+
+def _middle(seconds: list[float]) -> float:
+    return sorted(seconds)[len(seconds) // 2] if seconds else 0.0
 
 
 class Death(Protocol):
@@ -157,6 +162,7 @@ class Campaign:
             return
         seconds = self._broker.start()
         self.report.ready_seconds.append(seconds)
+        self.report.ready_cpu_seconds.append(self._broker.cpu_seconds())
         if seconds > self._ready_seconds * (_WHEN_BUSY if os.getloadavg()[0] > _BUSY_LOAD else 1):
             self._found(f"ready only {seconds:.2f} s after its start")
 
@@ -185,10 +191,10 @@ class Campaign:
         self.report.acknowledged, self.report.read = acknowledged.count, read.count
         churn = self._work_dir / "churn"
         told = churn.read_text() if churn.exists() else ""
-        for finding in found_wrong_with_topics(told, topics.names(self._broker.bootstrap)):
+        there = topics.names(self._broker.bootstrap)
+        set_aside = [folder.name for folder in self._broker.data_dir.glob("*-stray")]
+        for finding in found_wrong_with_topics(told, there, set_aside):
             self._found(finding)
-        for folder in self._broker.data_dir.glob("*-stray"):
-            self._found(f"{folder.name} was set aside")
         rule, keys = self._variant.rule, self._variant.keys
         for finding in found_wrong(acknowledged, read, rule, keys=keys):
             self._found(finding)

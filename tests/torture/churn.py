@@ -57,14 +57,20 @@ class Churn:
         os.write(self._fd, f"{what} {self._number}\n".encode())
 
 
-def found_wrong_with_topics(told: str, there: set[str]) -> list[str]:
-    """A sentence for each topic that was created and is not there, or deleted and is."""
+def found_wrong_with_topics(told: str, there: set[str], set_aside: list[str]) -> list[str]:
+    """A sentence for each topic that was created and is not there, or deleted and is.
+
+    And for each folder that was set aside, unless the broker may have died while it deleted the topic.
+    """
     lines = [line.split() for line in told.splitlines()]
     said: dict[str, set[str]] = {"created": set(), "delete": set(), "deleted": set()}
     for what, number in lines:
         said[what].add(f"{_PREFIX}{number}")
     lost = said["created"] - said["delete"] - there
     risen = said["deleted"] & there
-    return [f"the topic {name} was created and is not there" for name in sorted(lost)] + [
-        f"the topic {name} was deleted and is there" for name in sorted(risen)
+    strays = [name for name in set_aside if name.split(".")[0].rpartition("-")[0] not in said["delete"]]
+    return [
+        *(f"the topic {name} was created and is not there" for name in sorted(lost)),
+        *(f"the topic {name} was deleted and is there" for name in sorted(risen)),
+        *(f"the folder {name} was set aside" for name in sorted(strays)),
     ]

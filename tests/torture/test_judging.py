@@ -136,9 +136,10 @@ def test_a_topic_that_was_created_has_to_be_there_and_one_that_was_deleted_has_n
     """One whose deletion was asked for and not answered may be either."""
     told = "created 1\ndelete 1\ndeleted 1\ncreated 2\ncreated 3\ndelete 3\n"
 
-    assert found_wrong_with_topics(told, {"churned-2"}) == []
-    assert found_wrong_with_topics(told, {"churned-2", "churned-3"}) == []
-    assert found_wrong_with_topics(told, {"churned-1"}) == [
+    assert found_wrong_with_topics(told, {"churned-2"}, ["churned-1-0.abc-stray"]) == []
+    assert found_wrong_with_topics(told, {"churned-2", "churned-3"}, []) == []
+    assert found_wrong_with_topics(told, {"churned-1"}, ["churned-2-1.abc-stray"]) == [
         "the topic churned-2 was created and is not there",
         "the topic churned-1 was deleted and is there",
+        "the folder churned-2-1.abc-stray was set aside",
     ]

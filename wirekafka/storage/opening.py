@@ -5,6 +5,7 @@ Made by `recovery`, which checks the segments; `rebuilding` makes the rest of th
 Source: Kafka's LogLoader, whose fields these are.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from wirekafka.ids import TopicPartition
@@ -94,6 +95,18 @@ class Opening:
                 if found is not None:
                     return RecordBatch(segment.file.read(HEADER_BYTES, found[0]))
         return None
+
+    def headers_between(self, offset: int, end_offset: int) -> Iterator[RecordBatch]:
+        """The headers of the batches from the one that holds `offset` up to, not with, `end_offset`."""
+        for segment in self.segments:
+            found = segment.find(offset) if segment.next_offset > offset else None
+            if found is None:
+                continue
+            for _, header in segment.headers(found[0]):
+                if header.base_offset >= end_offset:
+                    return
+                if header.last_offset >= offset:
+                    yield header
 
 
 @dataclass(slots=True, kw_only=True)

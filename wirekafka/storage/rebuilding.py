@@ -6,6 +6,7 @@ Source: Kafka's LeaderEpochFileCache, ProducerStateManager.truncateAndReload and
 UnifiedLog.rebuildProducerState.
 """
 
+from wirekafka.protocol.records import ControlRecordType, RecordBatch, marker_of
 from wirekafka.protocol.records.batch import NO_PRODUCER_ID
 from wirekafka.storage.checkpoints import LEADER_EPOCHS, decode_epochs
 from wirekafka.storage.epochs import UNKNOWN, LeaderEpochs
@@ -16,6 +17,8 @@ from wirekafka.storage.producer_history import recall_batches
 from wirekafka.storage.producer_snapshot import decode_snapshot
 from wirekafka.storage.producer_state import ProducerState
 from wirekafka.storage.scan import Damaged
+from wirekafka.storage.segment import Segment
+from wirekafka.storage.transaction_index import AbortedTransaction
 
 
 def load_epochs(opening: Opening) -> bool:
@@ -63,18 +66,52 @@ def _epochs_agree(opening: Opening, log_start_offset: int) -> bool:
     return last is None or last.partition_leader_epoch == (entries[-1] if entries else UNKNOWN)[0]
 
 
-def check_transaction_indexes(opening: Opening, names: list[str]) -> None:
-    """Have the aborted transactions of a segment found anew whose index of them is damaged."""
+def first_wrong_transactions(opening: Opening, names: list[str]) -> int | None:
+    """The slot of the first segment whose index of aborted transactions does not agree with its batches."""
     with_index = set(offsets_of(names, ".txnindex"))
-    for segment in opening.segments:
+    for slot, segment in enumerate(opening.segments):
         if segment.base_offset not in with_index:
             continue
         try:
-            segment.transactions.all()
-        except Damaged as error:
-            opening.notice(f"{error.strerror}, and is made anew of the batches")
-            segment.transactions.reset()
-            opening.replay_from(segment.base_offset)
+            agrees = all(_is_in_the_log(opening, segment, each) for each in segment.transactions.all())
+        except Damaged:
+            agrees = False
+        if not agrees:
+            return slot
+    return None
+
+
+def _is_in_the_log(opening: Opening, segment: Segment, aborted: AbortedTransaction) -> bool:
+    """Whether a transaction is where the index, which has no checksum, says: first batch to marker.
+
+    Either may be gone by a compaction.
+    """
+    found = segment.find(aborted.last_offset)
+    batch = None if found is None else segment.batch_at(*found)
+    marker = None if batch is None or not batch.is_control else marker_of(batch)
+    if batch is None or batch.base_offset != aborted.last_offset:
+        return opening.is_compacted
+    if (
+        marker is None
+        or marker.kind is not ControlRecordType.ABORT
+        or batch.producer_id != aborted.producer_id
+    ):
+        return False
+    if opening.is_compacted or aborted.first_offset < opening.segments[0].base_offset:
+        return True
+    before = opening.header_at(aborted.first_offset - 1)
+    if before is not None and before.last_offset < aborted.first_offset and _is_data_of(before, aborted):
+        return False
+    within = opening.headers_between(aborted.first_offset, aborted.last_offset)
+    first = next(within, None)
+    if first is None or first.base_offset != aborted.first_offset or not _is_data_of(first, aborted):
+        return False
+    return all(_is_data_of(header, aborted) for header in within if header.producer_id == aborted.producer_id)
+
+
+def _is_data_of(header: RecordBatch, aborted: AbortedTransaction) -> bool:
+    is_data = header.is_transactional and not header.is_control
+    return is_data and header.producer_id == aborted.producer_id
 
 
 def rebuild_producers(

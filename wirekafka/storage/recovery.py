@@ -20,7 +20,7 @@ from wirekafka.storage.log import PartitionLog
 from wirekafka.storage.opening import Opening, Recovered, Stopped
 from wirekafka.storage.progress import OpeningProgress
 from wirekafka.storage.rebuilding import (
-    check_transaction_indexes,
+    first_wrong_transactions,
     load_epochs,
     rebuild_producers,
     settle_epochs,
@@ -60,7 +60,7 @@ def open_partition(
         _check_segments(opening)
     log_start_offset = _settle_start(opening)
     settle_epochs(opening, log_start_offset, known=epochs_known)
-    check_transaction_indexes(opening, names)
+    _check_transactions(opening, names)
     producers, snapshot_offsets = rebuild_producers(opening, names, log_start_offset)
     end = opening.log_end_offset
     recovered = Recovered(
@@ -127,6 +127,18 @@ def _doubt_after_clean_stop(opening: Opening) -> str | None:
     if noted is not None and noted != last.next_offset:
         return f"it ends at offset {last.next_offset}, not at {noted}"
     return None
+
+
+def _check_transactions(opening: Opening, names: list[str]) -> None:
+    """Have aborted transactions told anew where their index is wrong; if the batches are, refuse the log."""
+    slot = first_wrong_transactions(opening, names)
+    if slot is None:
+        return
+    segment = opening.segments[slot]
+    name = f"{segment.base_offset:020d}.txnindex"
+    _check_from(opening, slot)
+    opening.notice(f"{name} is damaged, and is made anew of the batches")
+    opening.replay_from(segment.base_offset)
 
 
 def _refuse_wrong_last_offset(opening: Opening) -> None:

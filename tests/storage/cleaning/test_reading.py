@@ -2,12 +2,11 @@
 
 import pytest
 
-from tests.storage.cleaning.support import keyed_batch, put
+from tests.storage.cleaning.support import put
 from tests.storage.support import Store
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.protocol.records import Codec, RecordBatch
 from wirekafka.storage import LogConfig, PartitionLog
-from wirekafka.storage.cleaning.reading import Unreadable, naming, records_of, whole_batches
+from wirekafka.storage.cleaning.reading import Unreadable, naming, whole_batches
 from wirekafka.storage.cleaning.work import unhurried
 
 
@@ -75,16 +74,3 @@ def test_records_that_cannot_be_decoded_are_told_with_their_place(store: Store) 
 
     with pytest.raises(Unreadable, match=r"position 7 .*log is not right: too short"), naming(segment, 7):
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "too short")
-
-
-def test_a_batch_that_would_grow_without_bound_is_not_unpacked() -> None:
-    """It may have been written when nobody had to look into it: by its bytes, or by its records."""
-    packed = RecordBatch(keyed_batch(("k", "v" * 100_000), codec=Codec.ZSTD))
-    many = RecordBatch(keyed_batch(("k", "v"), codec=Codec.ZSTD))
-    many.record_count = (1 << 20) + 1
-
-    assert len(records_of(packed, 200_000)) == 1
-    for batch, most in ((packed, 50_000), (many, 200_000)):
-        with pytest.raises(KafkaError) as caught:
-            records_of(batch, most)
-        assert caught.value.code is ErrorCode.MESSAGE_TOO_LARGE

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
-from wirekafka.protocol.records import HEADER_BYTES, Record, RecordBatch
+from wirekafka.protocol.records import HEADER_BYTES, Record, RecordBatch, decode_records
 from wirekafka.protocol.records.batch import HEADER, LENGTH_PREFIX_BYTES, MAGIC_V2
 from wirekafka.protocol.records.compression import compress
 from wirekafka.protocol.records.record import NO_TIMESTAMP, encode_record
+from wirekafka.storage.cleaning.keys import RecordKey, keys_of
 from wirekafka.storage.cleaning.offset_map import OffsetMap
-from wirekafka.storage.cleaning.reading import records_of
 from wirekafka.storage.cleaning.transactions import CleanedTransactions
 
 DELETE_HORIZON_FLAG = 0x40
@@ -61,7 +61,7 @@ class BatchFilter:
     """The first of the delete horizons that are still to come."""
 
     def retained(self, batch: RecordBatch) -> bytes | memoryview | None:
-        """The bytes that stay of a whole batch; None when it goes. Raises what `records_of` does."""
+        """The bytes that stay of a whole batch; None when it goes. Raises what `keys_of` does."""
         may_drop = self.transactions.may_drop(batch)
         horizon_ms = delete_horizon_ms(batch)
         drops_all = may_drop
@@ -70,11 +70,11 @@ class BatchFilter:
         stays_empty = self._is_last_word(batch)
         if drops_all and not stays_empty:
             return None
-        records = [] if drops_all else records_of(batch, self.most_unpacked_bytes)
-        kept = records if batch.is_control else [r for r in records if self._stays(r, horizon_ms)]
+        keys = [] if drops_all else keys_of(batch, self.most_unpacked_bytes)
+        kept = [n for n, key in enumerate(keys) if batch.is_control or self._stays(key, horizon_ms)]
         if not kept:
             return empty_batch(batch) if stays_empty else None
-        waits = (batch.is_control and may_drop) or any(record.value is None for record in kept)
+        waits = (batch.is_control and may_drop) or not all(keys[n].has_value for n in kept)
         sets_horizon = waits and horizon_ms is None
         if sets_horizon:
             horizon_ms = self.now_ms + self.delete_retention_ms
@@ -82,14 +82,15 @@ class BatchFilter:
             self.first_horizon_ms = min(self.first_horizon_ms, horizon_ms)
         if len(kept) == batch.record_count and not sets_horizon:
             return memoryview(batch.buffer)[batch.position : batch.position + batch.size_in_bytes]
-        return rebuilt_batch(batch, kept, horizon_ms)
+        records = decode_records(batch, max_bytes=self.most_unpacked_bytes)
+        return rebuilt_batch(batch, [records[n] for n in kept], horizon_ms)
 
-    def _stays(self, record: Record, horizon_ms: int | None) -> bool:
+    def _stays(self, record: RecordKey, horizon_ms: int | None) -> bool:
         if record.offset > self.newest.latest_offset:
             return True
         if record.key is None or record.offset < self.newest.newest(record.key):
             return False
-        return record.value is not None or horizon_ms is None or self.now_ms < horizon_ms
+        return record.has_value or horizon_ms is None or self.now_ms < horizon_ms
 
     def _is_last_word(self, batch: RecordBatch) -> bool:
         """Whether a header must stay: for what it says of a producer, or of where the log ends."""

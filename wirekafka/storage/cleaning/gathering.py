@@ -6,8 +6,9 @@ Source: Kafka's Cleaner.buildOffsetMap.
 
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.cleaning.cleanable import Cleanable
+from wirekafka.storage.cleaning.keys import keys_of
 from wirekafka.storage.cleaning.offset_map import OffsetMap
-from wirekafka.storage.cleaning.reading import naming, records_of
+from wirekafka.storage.cleaning.reading import naming
 from wirekafka.storage.cleaning.work import Work
 from wirekafka.storage.record_checks import most_unpacked_bytes
 from wirekafka.storage.segment import Segment
@@ -46,6 +47,6 @@ def _note(batch: RecordBatch, newest: OffsetMap, start: int, most_bytes: int) ->
     """Note the keys of a batch; whether there was room for all of them."""
     return all(
         newest.put(record.key, record.offset)
-        for record in records_of(batch, most_bytes)
+        for record in keys_of(batch, most_bytes)
         if record.key is not None and record.offset >= start
     )

@@ -10,15 +10,13 @@ our own.
 import contextlib
 from collections.abc import Callable, Iterator
 
-from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.protocol.records import HEADER_BYTES, Record, RecordBatch, decode_records
+from wirekafka.protocol.error_codes import KafkaError
+from wirekafka.protocol.records import HEADER_BYTES, RecordBatch
 from wirekafka.protocol.records.batch import LEAST_BATCH_LENGTH, MAGIC_V2
-from wirekafka.protocol.records.record import LEAST_RECORD_BYTES
 from wirekafka.storage.files import OpenFile
 from wirekafka.storage.segment import Segment
 
 _PIECE_BYTES = 1024 * 1024
-_MOST_RECORDS = 1 << 20
 
 
 class Unreadable(Exception):
@@ -42,19 +40,6 @@ def whole_batches(segment: Segment, pace: Callable[[int], None]) -> Iterator[tup
             raise _unreadable(segment, position, "its CRC is not what it says")
         yield position, batch
         position += batch.size_in_bytes
-
-
-def records_of(batch: RecordBatch, most_unpacked_bytes: int) -> list[Record]:
-    """Decode the records of a batch, which nobody need have looked into when it was written.
-
-    Raises CORRUPT_MESSAGE, and MESSAGE_TOO_LARGE for more than there is memory for.
-    """
-    if batch.record_count > max(_MOST_RECORDS, batch.size_in_bytes // LEAST_RECORD_BYTES):
-        raise KafkaError(
-            ErrorCode.MESSAGE_TOO_LARGE,
-            f"it has {batch.record_count} records, and {_MOST_RECORDS} are the most that is looked into",
-        )
-    return decode_records(batch, max_bytes=most_unpacked_bytes)
 
 
 @contextlib.contextmanager
