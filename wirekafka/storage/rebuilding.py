@@ -6,6 +6,7 @@ Source: Kafka's LeaderEpochFileCache, ProducerStateManager.truncateAndReload and
 UnifiedLog.rebuildProducerState.
 """
 
+from wirekafka.protocol.error_codes import KafkaError
 from wirekafka.protocol.records import ControlRecordType, RecordBatch, marker_of
 from wirekafka.protocol.records.batch import NO_PRODUCER_ID
 from wirekafka.storage.checkpoints import LEADER_EPOCHS, decode_epochs
@@ -88,14 +89,9 @@ def _is_in_the_log(opening: Opening, segment: Segment, aborted: AbortedTransacti
     """
     found = segment.find(aborted.last_offset)
     batch = None if found is None else segment.batch_at(*found)
-    marker = None if batch is None or not batch.is_control else marker_of(batch)
     if batch is None or batch.base_offset != aborted.last_offset:
         return opening.is_compacted
-    if (
-        marker is None
-        or marker.kind is not ControlRecordType.ABORT
-        or batch.producer_id != aborted.producer_id
-    ):
+    if batch.producer_id != aborted.producer_id or not _is_abort_marker(batch):
         return False
     if opening.is_compacted or aborted.first_offset < opening.segments[0].base_offset:
         return True
@@ -107,6 +103,14 @@ def _is_in_the_log(opening: Opening, segment: Segment, aborted: AbortedTransacti
     if first is None or first.base_offset != aborted.first_offset or not _is_data_of(first, aborted):
         return False
     return all(_is_data_of(header, aborted) for header in within if header.producer_id == aborted.producer_id)
+
+
+def _is_abort_marker(batch: RecordBatch) -> bool:
+    try:
+        marker = marker_of(batch) if batch.is_control else None
+    except KafkaError:
+        return False  # its bytes are damaged: who checks the segment will say so
+    return marker is not None and marker.kind is ControlRecordType.ABORT
 
 
 def _is_data_of(header: RecordBatch, aborted: AbortedTransaction) -> bool:
@@ -172,6 +176,10 @@ def _replay(opening: Opening, producers: ProducerState, start: int) -> None:
                 continue
             # Of a control batch the record is needed as well, which says how the transaction ended.
             whole = segment.batch_at(position, header.size_in_bytes) if header.is_control else header
-            aborted = producers.replay(whole)
+            try:
+                aborted = producers.replay(whole)
+            except KafkaError as error:
+                where = f"{segment.file_name} has a batch at position {position} that cannot be read"
+                raise opening.damage(f"{where}: {error.message}") from error
             if aborted is not None and is_made_anew:
                 segment.transactions.add(aborted)
