@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import trio
 from click.testing import CliRunner, Result
 
 from tests.support.raw_client import RawClient, request_frame
@@ -25,7 +26,9 @@ from tests.support.requests import (
     produce,
     values_in,
 )
-from wirekafka.cli.serve import _listener_settings, serve
+from wirekafka.broker import BrokerConfig
+from wirekafka.cli.serve import _listener_settings, _serve_until_signal, serve
+from wirekafka.metadata import Settings
 from wirekafka.protocol.apis.metadata import MetadataRequest
 from wirekafka.testing import running_broker
 
@@ -334,3 +337,19 @@ def test_the_banner_says_where_it_listens_where_data_is_and_how_to_stop_it(tmp_p
     assert f"{second}  (clients are told outside.example:1234)" in process.banner
     assert f"Data in       {tmp_path / 'data'}" in process.banner
     assert f"kill {process.popen.pid}" in process.banner
+
+
+def test_a_signal_before_it_is_ready_ends_the_start(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A long check of what a crash has left need not be waited for."""
+
+    async def never_ready(*arguments: object, task_status: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        await trio.sleep_forever()
+
+    monkeypatch.setattr("wirekafka.cli.serve.serve_broker", never_ready)
+    config = BrokerConfig.from_settings(Settings.load(None, {"log.dirs": str(tmp_path)}))
+    trio.run(_serve_until_signal, config)
+
+    assert capsys.readouterr().out == "Stopping before it was ready.\n"
