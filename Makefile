@@ -47,7 +47,7 @@ bench: $(VENV)/tests  ## The benches, each of which also runs alone
 faults: $(VENV)/tests  ## Kills, power cuts, failing calls and mangled files, the quick counts of CI
 	$(BIN)/python -m pytest -q tests/torture
 
-torture: $(VENV)/tests  ## The same a thousand times over: hours; ARGS="--seed 7" begins elsewhere
+torture: $(VENV)/tests  ## The same a thousand times over: an hour or more; ARGS="--seed 7" begins elsewhere
 	$(BIN)/python -m tests.torture all $(ARGS)
 
 clean:           ## Remove what make made; data stays

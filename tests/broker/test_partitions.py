@@ -13,7 +13,7 @@ from wirekafka.ids import TopicId, TopicPartition
 from wirekafka.metadata import MetadataImage, TopicImage
 from wirekafka.metadata.image import PartitionImage
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.protocol.stored.cluster_metadata import TopicRecord
+from wirekafka.protocol.stored.cluster_metadata import RemoveTopicRecord, TopicRecord
 from wirekafka.storage import LogConfig, LogDirectory
 
 OTHER_ID = TopicId(b"\x02" * 16)
@@ -204,3 +204,16 @@ async def test_each_refusal_of_an_offline_partition_is_an_error_of_its_own(
 
     assert refusals[0] is not refusals[1]
     assert [str(error) for error in refusals] == ["KAFKA_STORAGE_ERROR: t-0 could not be opened."] * 2
+
+
+async def test_a_deletion_that_was_broken_off_is_finished(directory: LogDirectory, tmp_path: Path) -> None:
+    """The metadata says that the topic was deleted; a kill has left one of its folders."""
+    deleted = TopicPartition("gone", 1)
+    directory.open_log(deleted, OTHER_ID, LogConfig(), now_ms=1).close()
+    metadata = image(topic(), topic("gone", OTHER_ID, count=2))
+    metadata.apply(RemoveTopicRecord(topic_id=OTHER_ID))
+    partitions = Partitions(directory, metadata, log_config=lambda name: LogConfig(), now_ms=lambda: 1)
+    await partitions.open_all()
+
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["t-0"]
+    assert metadata.removed_topic_ids == set()

@@ -60,15 +60,15 @@ class Churn:
 def found_wrong_with_topics(told: str, there: set[str], set_aside: list[str]) -> list[str]:
     """A sentence for each topic that was created and is not there, or deleted and is.
 
-    And for each folder that was set aside, unless the broker may have died while it deleted the topic.
+    And for each folder that was set aside of a topic that is known to have been made, and not to be deleted.
     """
     lines = [line.split() for line in told.splitlines()]
     said: dict[str, set[str]] = {"created": set(), "delete": set(), "deleted": set()}
     for what, number in lines:
         said[what].add(f"{_PREFIX}{number}")
-    lost = said["created"] - said["delete"] - there
-    risen = said["deleted"] & there
-    strays = [name for name in set_aside if name.split(".")[0].rpartition("-")[0] not in said["delete"]]
+    kept = said["created"] - said["delete"]
+    lost, risen = kept - there, said["deleted"] & there
+    strays = [name for name in set_aside if name.split(".")[0].rpartition("-")[0] in kept]
     return [
         *(f"the topic {name} was created and is not there" for name in sorted(lost)),
         *(f"the topic {name} was deleted and is there" for name in sorted(risen)),

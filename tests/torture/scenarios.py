@@ -16,6 +16,7 @@ from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import LogConfig, PartitionLog
 from wirekafka.storage.cleaning import OffsetMap, clean, cleanable
+from wirekafka.storage.flushing import flush_logs
 from wirekafka.storage.retention import apply_retention, start_after_retention
 from wirekafka.storage.set_aside import unlink_set_aside
 
@@ -24,7 +25,10 @@ SMALL = LogConfig(segment_bytes=700, index_interval_bytes=150)
 """A segment takes three batches, or so."""
 COMPACTED = replace(SMALL, cleanup_policy=("compact",), min_cleanable_dirty_ratio=0.0)
 _KILLS = (Fault.KILL, Fault.TORN_KILL)
-_OF_WRITES = (Fault.SHORT, Fault.TORN_KILL)
+OF_WRITES = (Fault.SHORT, Fault.TORN_KILL)
+"""They befall a write only; an operation may have none."""
+_MANY = 20
+"""So many logs are flushed by one sync of the filesystem."""
 _NO_SPACE = (Fault.ENOSPC, Fault.SHORT)
 
 
@@ -70,6 +74,19 @@ def _append_and_roll(store: Store, files: CountedFiles) -> None:
 
 def _flush_all(store: Store, files: CountedFiles) -> None:
     _flush(store)
+
+
+def _fill_many(store: Store) -> None:
+    for number in range(_MANY):
+        topic_partition = TopicPartition("many", number)
+        store.open_log(topic_partition)
+        store.append(topic_partition)
+
+
+def _flush_many(store: Store, files: CountedFiles) -> None:
+    assert store.directory is not None
+    flush_logs(store.directory.disk, store.directory.path, list(store.logs.values()))
+    _checkpoint(store)
 
 
 def _flush_and_checkpoint(store: Store, files: CountedFiles) -> None:
@@ -171,6 +188,7 @@ SCENARIOS: dict[str, Scenario] = {
     "append-and-roll": Scenario(_append_and_roll, fill),
     "flush": Scenario(_flush_all, fill),
     "flush-and-checkpoint": Scenario(_flush_and_checkpoint, fill),
+    "flush-many": Scenario(_flush_many, _fill_many),
     "delete-records": Scenario(_delete_records, fill),
     "delete-all-records": Scenario(_delete_all_records, fill),
     "create-topic": Scenario(_create, fill),
@@ -194,7 +212,7 @@ class Wrong(AssertionError):
 def cases(path: Path, name: str, fault: Fault) -> list[tuple[int, bool]]:
     """The calls of an operation that can meet a fault, by number, and whether the folder is closed then."""
     calls = calls_of(path, name)
-    numbers = [at for at, call in enumerate(calls, 1) if call == "pwrite" or fault not in _OF_WRITES]
+    numbers = [at for at, call in enumerate(calls, 1) if call == "pwrite" or fault not in OF_WRITES]
     return [(at, closes) for at in numbers for closes in ((False,) if fault in _KILLS else (False, True))]
 
 

@@ -79,3 +79,16 @@ def _seconds_until(condition: object) -> float:
     begun = time.monotonic()
     topics.wait_for(condition, "that service resumes")
     return time.monotonic() - begun
+
+
+def test_a_filled_disk_takes_not_a_byte(tmp_path: Path) -> None:
+    """Else the test above would prove nothing."""
+    if reason := mounts.not_possible("ext4"):
+        pytest.skip(reason)
+    with mounts.mounted(tmp_path, "ext4", mebibytes=8) as mount:
+        ballast = Ballast(mount.point / "ballast")
+        ballast.fill_up()
+        with pytest.raises(OSError, match="No space left"):
+            (mount.point / "more").write_bytes(b"x")
+        ballast.make_room()
+        (mount.point / "more").write_bytes(b"x")

@@ -34,7 +34,7 @@ def test_after_a_failed_sync_nothing_is_acknowledged_until_a_restart(tmp_path: P
         topics.create(broker.bootstrap, "t", 1, topics.FOR_EVER)
         topics.create(broker.bootstrap, "u", 1, topics.FOR_EVER)
         with RawClient(broker.bootstrap) as raw:
-            codes = [produce(raw, "t", batch_of(b"%d" % n)) for n in range(2 * FAILING_SYNC)]
+            codes = [produce(raw, "t", batch_of(b"%d" % n)) for n in range(4 * FAILING_SYNC)]
             others = [produce(raw, "u", batch_of(b"%d" % n)) for n in range(5)]
             told = codes.index(STORAGE_ERROR)
             served = values_in(fetch(raw, "t"))

@@ -27,7 +27,7 @@ def campaign(folder: Path, kind: str, variant: str, cuts: int) -> Report:
         return one.run(cuts, check_every=1)
 
 
-@pytest.mark.parametrize(("kind", "variant"), CUTS, ids=" ".join)
+@pytest.mark.parametrize(("kind", "variant"), CUTS)
 def test_a_power_cut_takes_nothing_that_was_acknowledged(tmp_path: Path, kind: str, variant: str) -> None:
     """The sequences that are there go from 0 on without a hole, to the last acknowledged or further."""
     report = campaign(tmp_path, kind, variant, CUTS[kind, variant])
@@ -37,7 +37,11 @@ def test_a_power_cut_takes_nothing_that_was_acknowledged(tmp_path: Path, kind: s
 
 
 def test_the_judge_of_power_cuts_can_fail(tmp_path: Path) -> None:
-    """In mode os an acknowledgement says nothing of the disk, and a cut is seen to take what it promised."""
+    """In mode os an acknowledgement says nothing of the disk, and a cut is seen to take what it promised.
+
+    From the end, though: nothing is out of order, and there is no hole.
+    """
     report = campaign(tmp_path, "ext4", "rolling", CUTS_IN_MODE_OS)
 
-    assert any("lost" in finding for finding in report.findings), report.sentence()
+    assert report.findings != [], report.sentence()
+    assert [finding for finding in report.findings if "acknowledged records lost" not in finding] == []

@@ -87,7 +87,7 @@ class Partitions:
 
         Done in that many threads, while `watch` shows how far it has come.
         """
-        await trio.to_thread.run_sync(self._set_strays_aside)
+        await trio.to_thread.run_sync(self._clear_folders)
         wanted = []
         for topic in self._image.topics.values():
             self._names[topic.topic_id] = topic.name
@@ -98,7 +98,8 @@ class Partitions:
         for each, log in opened:
             self._take_up(each.topic_partition, log)
 
-    def _set_strays_aside(self) -> None:
+    def _clear_folders(self) -> None:
+        """Remove the folders of topics whose deletion was broken off; set aside those of no topic at all."""
         for topic_partition, topic_id in self._directory.partitions():
             if topic_partition.topic == METADATA_TOPIC:
                 continue
@@ -108,8 +109,21 @@ class Partitions:
                 or not belongs(topic_id, topic.topic_id)
                 or topic_partition.partition not in topic.partitions
             ):
-                name = self._directory.set_aside(topic_partition)
-                logger.warning("the folder %s belongs to no topic: it is now named %s", topic_partition, name)
+                self._clear(topic_partition, is_deleted=topic_id in self._image.removed_topic_ids)
+        self._image.removed_topic_ids.clear()
+
+    def _clear(self, topic_partition: TopicPartition, *, is_deleted: bool) -> None:
+        if is_deleted:
+            self._delete_folder(topic_partition)
+            return
+        name = self._directory.set_aside(topic_partition)
+        logger.warning("the folder %s belongs to no topic: it is now named %s", topic_partition, name)
+
+    def _delete_folder(self, topic_partition: TopicPartition) -> None:
+        try:
+            self._directory.delete_partition(topic_partition)
+        except KafkaError as error:
+            logger.error("%s is deleted, its folder is not: %s", topic_partition, error)
 
     def open_one(self, topic: TopicImage, index: int) -> None:
         """Open a partition of a topic, made if it is not there; one that cannot be read is offline."""
@@ -143,6 +157,7 @@ class Partitions:
     def remove_topic(self, topic_id: bytes) -> str:
         """Close a deleted topic's partitions, wake who waits, remove the folders; give its name."""
         name = self._names.pop(topic_id)
+        self._image.removed_topic_ids.discard(topic_id)
         for index, partition in self._by_topic.pop(name).items():
             topic_partition = TopicPartition(name, index)
             try:

@@ -68,6 +68,8 @@ class MetadataImage:
         self.topics_by_id: Mapping[bytes, TopicImage] = MappingProxyType(self._topics_by_id)
         self.features: Mapping[str, int] = MappingProxyType(self._features)
         """The finalized feature levels by name."""
+        self.removed_topic_ids: set[bytes] = set()
+        """The topics that were deleted and whose folders may still be there."""
         self.next_producer_id = 0
         self.generation = 0
         """Grows with every change."""
@@ -149,6 +151,7 @@ class MetadataImage:
 
     def _remove_topic(self, record: RemoveTopicRecord) -> None:
         topic = self._topics_by_id.pop(record.topic_id)
+        self.removed_topic_ids.add(topic.topic_id)
         del self._topics[topic.name]
         self._configs.pop((TOPIC_RESOURCE, topic.name), None)
         key = collision_key(topic.name)

@@ -73,6 +73,11 @@ class Opening:
         if self.replayed_from is None or base_offset < self.replayed_from:
             self.replayed_from = base_offset
 
+    def has_no_producers(self, segment: Segment) -> bool:
+        """Whether a segment was read through, and none of its batches has a producer."""
+        was_checked = self.checked_from is not None and segment.base_offset >= self.checked_from
+        return was_checked and self.replayed_from is None
+
     def path(self, name: str) -> str:
         return f"{self.folder}/{name}"
 

@@ -165,6 +165,8 @@ def _snapshot(opening: Opening, offset: int) -> bytes:
 
 def _replay(opening: Opening, producers: ProducerState, start: int) -> None:
     for segment in opening.segments:
+        if opening.has_no_producers(segment):
+            continue
         found = segment.find(start) if segment.next_offset > start else None
         if found is None:
             continue

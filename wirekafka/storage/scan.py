@@ -122,42 +122,29 @@ def valid_batches(
     `base_offset`. A batch of more than a mebibyte comes as a view of its header only.
     """
     next_offset = base_offset if next_offset is None else next_offset
-    while position < size:
-        piece = file.read(min(_CHECK_BYTES, size - position), position)
-        place = 0
-        while True:
-            batch = _whole_batch(piece, place, position, size)
-            if batch is None:
+    end_offset = base_offset + _LARGEST_RELATIVE_OFFSET + 1
+    while position + HEADER_BYTES <= size:
+        piece = memoryview(file.read(min(_CHECK_BYTES, size - position), position))
+        place, left_bytes = 0, size - position
+        while place + HEADER_BYTES <= len(piece):
+            batch = RecordBatch(piece, place)
+            behind = place + batch.batch_length + LENGTH_PREFIX_BYTES
+            if batch.magic != MAGIC_V2 or batch.batch_length < LEAST_BATCH_LENGTH or behind > left_bytes:
                 return
-            if place + batch.size_in_bytes > len(piece):
-                if place > 0:
-                    break
-                right_crc = _crc_in_file(file, position, batch.size_in_bytes) == batch.crc
+            if behind > len(piece) and place > 0:
+                break  # the next piece has more of it
+            if behind > len(piece):
+                crc = _crc_in_file(file, position, behind)
             else:
-                right_crc = batch.crc_ok()
-            if not right_crc or not _continues(batch, base_offset, next_offset):
+                crc = crc32c(piece[place + _CRC_COVERS_FROM : behind])
+            if crc != batch.crc or not next_offset <= batch.base_offset <= batch.last_offset < end_offset:
                 return
             yield position + place, batch
             next_offset = batch.last_offset + 1
-            place += batch.size_in_bytes
-            if place + HEADER_BYTES > len(piece):
-                break
+            place = behind
+        if place == 0:
+            return
         position += place
-
-
-def _whole_batch(piece: bytes, place: int, position: int, size: int) -> RecordBatch | None:
-    if place + HEADER_BYTES > len(piece):
-        return None
-    batch = RecordBatch(piece, place)
-    if batch.magic != MAGIC_V2 or batch.batch_length < LEAST_BATCH_LENGTH:
-        return None
-    return batch if position + place + batch.size_in_bytes <= size else None
-
-
-def _continues(batch: RecordBatch, base_offset: int, next_offset: int) -> bool:
-    if batch.base_offset < next_offset or batch.last_offset_delta < 0:
-        return False
-    return batch.last_offset - base_offset <= _LARGEST_RELATIVE_OFFSET
 
 
 def _crc_in_file(file: OpenFile, position: int, size: int) -> int:
