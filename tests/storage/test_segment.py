@@ -72,10 +72,10 @@ def test_exactly_the_interval_is_not_behind_it(tmp_path: Path) -> None:
     exact = LogConfig(index_interval_bytes=segment.size)
     segment = new_segment(tmp_path, config=exact)
     add(segment, 1000, 1001)
-    assert len(segment._offset_index) == 0
+    assert len(segment._indexes.offsets) == 0
 
     add(segment, 1002)
-    assert segment._offset_index.last() == (15, 2 * exact.index_interval_bytes)
+    assert segment._indexes.offsets.last() == (15, 2 * exact.index_interval_bytes)
 
 
 def test_closing_adds_the_largest_timestamp(tmp_path: Path) -> None:

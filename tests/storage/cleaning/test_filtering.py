@@ -4,10 +4,12 @@ import struct
 from typing import Any
 
 import pytest
+from crc32c import crc32c
 
 from tests.storage.cleaning.support import KeyAndValue, keyed_batch
 from tests.storage.support import NOW_MS
-from wirekafka.protocol.records import Codec, RecordBatch, decode_records
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records import Codec, Record, RecordBatch, build_batch, decode_records
 from wirekafka.protocol.records.batch import LOG_APPEND_TIME_FLAG
 from wirekafka.storage.cleaning.filtering import (
     DELETE_HORIZON_FLAG,
@@ -19,6 +21,7 @@ from wirekafka.storage.cleaning.offset_map import OffsetMap
 from wirekafka.storage.cleaning.transactions import CleanedTransactions
 
 RETENTION_MS = 500
+LONGEST_MS = (1 << 63) - 1
 
 
 def filter_for(
@@ -42,6 +45,13 @@ def filter_for(
 
 def batch_of(*pairs: KeyAndValue, **header: Any) -> RecordBatch:
     return RecordBatch(keyed_batch(*pairs, base_offset=10, leader_epoch=3, **header))
+
+
+def with_base_timestamp(data: bytearray, base_timestamp: int) -> RecordBatch:
+    """The batch with another base timestamp and a CRC that is right, as a producer can send it."""
+    struct.pack_into(">q", data, 27, base_timestamp)
+    struct.pack_into(">I", data, 17, crc32c(data[21:]))
+    return RecordBatch(data)
 
 
 def left(batch_filter: BatchFilter, batch: RecordBatch) -> RecordBatch:
@@ -71,8 +81,6 @@ def test_records_behind_the_map_stay() -> None:
 def test_records_without_a_key_go() -> None:
     """They were written before the topic was compacted, and nothing could ever replace them."""
     batch = keyed_batch(("a", "1"), base_offset=10)
-    from wirekafka.protocol.records import Record, build_batch
-
     mixed = RecordBatch(build_batch([Record(None, b"v", 1), Record(b"a", b"v", 1)], base_offset=10))
 
     assert filter_for({}).retained(RecordBatch(batch)) is not None
@@ -145,6 +153,43 @@ def test_an_outdated_tombstone_goes_at_once() -> None:
     assert filter_for({"a": 50}).retained(batch_of(("a", None))) is None
 
 
+def test_a_horizon_behind_all_times_is_the_last_that_there_is() -> None:
+    """With a delete.retention.ms as long as it may be, a tombstone stays for ever."""
+    batch_filter = filter_for({})
+    batch_filter.delete_retention_ms = LONGEST_MS
+
+    rebuilt = left(batch_filter, batch_of(("a", None)))
+
+    assert delete_horizon_ms(rebuilt) == LONGEST_MS == batch_filter.first_horizon_ms
+    assert decode_records(rebuilt)[0].timestamp_ms == NOW_MS
+
+
+# --- times that cannot be
+
+
+@pytest.mark.parametrize(
+    ("base_timestamp", "newest"),
+    [(LONGEST_MS, {"a": 50}), (-LONGEST_MS - 1, {"a": 50}), (LONGEST_MS, {})],
+)
+def test_a_time_past_64_bits_is_told(base_timestamp: int, newest: dict[str, int]) -> None:
+    """A producer may write any base timestamp, to which the records' deltas are added."""
+    records = [Record(b"a", b"1", 5), Record(b"b", None, 15), Record(b"c", b"1", 0)]
+    batch = with_base_timestamp(build_batch(records, base_offset=10), base_timestamp)
+
+    with pytest.raises(KafkaError, match="past 64 bits") as caught:
+        filter_for(newest).retained(batch)
+
+    assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
+
+
+def test_a_time_too_far_from_its_horizon_is_told() -> None:
+    """The difference of two times may need more bits than they do."""
+    batch = with_base_timestamp(build_batch([Record(b"a", None, 0)], base_offset=10), -LONGEST_MS)
+
+    with pytest.raises(KafkaError, match="past 64 bits"):
+        filter_for({}).retained(batch)
+
+
 # --- headers that stay
 
 
@@ -200,8 +245,6 @@ def test_a_batch_that_stays_is_the_same_bytes() -> None:
 
 def test_headers_of_records_stay() -> None:
     """Names and values, null among them."""
-    from wirekafka.protocol.records import Record, build_batch
-
     records = [Record(b"a", b"1", 5), Record(b"b", b"2", 9, (("h", b"x"), ("n", None)))]
     batch = RecordBatch(build_batch(records, base_offset=10))
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import HEADER_BYTES, Record, RecordBatch, decode_records
 from wirekafka.protocol.records.batch import HEADER, LENGTH_PREFIX_BYTES, MAGIC_V2
 from wirekafka.protocol.records.compression import compress
@@ -61,7 +62,7 @@ class BatchFilter:
     """The first of the delete horizons that are still to come."""
 
     def retained(self, batch: RecordBatch) -> bytes | memoryview | None:
-        """The bytes that stay of a whole batch; None when it goes. Raises what `keys_of` does."""
+        """The bytes that stay of a whole batch; None when it goes. Raises what `keys_of` and `rebuilt_batch` do."""
         may_drop = self.transactions.may_drop(batch)
         horizon_ms = delete_horizon_ms(batch)
         drops_all = may_drop
@@ -77,7 +78,7 @@ class BatchFilter:
         waits = (batch.is_control and may_drop) or not all(keys[n].has_value for n in kept)
         sets_horizon = waits and horizon_ms is None
         if sets_horizon:
-            horizon_ms = self.now_ms + self.delete_retention_ms
+            horizon_ms = min(self.now_ms + self.delete_retention_ms, _LONGEST_MS)
         if waits and horizon_ms is not None:
             self.first_horizon_ms = min(self.first_horizon_ms, horizon_ms)
         if len(kept) == batch.record_count and not sets_horizon:
@@ -105,8 +106,14 @@ class BatchFilter:
 
 
 def rebuilt_batch(batch: RecordBatch, kept: list[Record], horizon_ms: int | None) -> bytes:
-    """The batch with these of its records alone, and a delete horizon if it has one."""
-    base_timestamp = kept[0].timestamp_ms if horizon_ms is None else horizon_ms
+    """The batch with these of its records alone, and a delete horizon if it has one.
+
+    Raises CORRUPT_MESSAGE for times that no batch can have: a producer may write a base timestamp to which its
+    records add more than 64 bits hold.
+    """
+    times = [record.timestamp_ms for record in kept]
+    base_timestamp = times[0] if horizon_ms is None else horizon_ms
+    _check_times(base_timestamp, min(times), max(times))
     body = bytearray()
     for record in kept:
         encode_record(
@@ -120,9 +127,19 @@ def rebuilt_batch(batch: RecordBatch, kept: list[Record], horizon_ms: int | None
         batch,
         compress(batch.codec, body),
         attributes=batch.attributes | (DELETE_HORIZON_FLAG if horizon_ms is not None else 0),
-        times=(base_timestamp, batch.max_timestamp if stamped else max(r.timestamp_ms for r in kept)),
+        times=(base_timestamp, batch.max_timestamp if stamped else max(times)),
         record_count=len(kept),
     )
+
+
+def _check_times(base_ms: int, oldest_ms: int, newest_ms: int) -> None:
+    """Hold times, and how far they are from the base, against what is written of them."""
+    least = min(base_ms, oldest_ms, oldest_ms - base_ms)
+    most = max(base_ms, newest_ms, newest_ms - base_ms)
+    if least < -_LONGEST_MS - 1 or most > _LONGEST_MS:
+        raise KafkaError(
+            ErrorCode.CORRUPT_MESSAGE, f"its records have times from {oldest_ms} to {newest_ms}, past 64 bits"
+        )
 
 
 def empty_batch(batch: RecordBatch) -> bytes:
