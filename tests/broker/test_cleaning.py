@@ -1,18 +1,22 @@
 """cleaning: which logs are compacted, when, and what is remembered of it."""
 
+import struct
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
+import trio.testing
+from crc32c import crc32c
 
 from tests.broker.support import broker_config, create_topic, delete_topic
 from wirekafka.broker import Broker, BrokerConfig, open_broker
 from wirekafka.broker.partition import Partition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Record, build_batch, decode_records
-from wirekafka.storage import PartitionLog
+from wirekafka.storage import PartitionLog, clean, cleanable
 
 FEW_SETTINGS = {"log_cleaner_backoff_ms": "100"}
 LARGE = b"v" * 200_000
@@ -181,6 +185,18 @@ async def test_the_files_go_when_their_time_has_come(resting: BrokerConfig) -> N
         assert list((resting.data_dir / "late-0").glob("*.deleted"))
 
 
+async def test_a_topic_deleted_before_its_turn_is_passed_over(resting: BrokerConfig) -> None:
+    """While somebody else had its log."""
+    async with open_broker(resting) as broker, trio.open_nursery() as nursery:
+        partition = await topic(broker)
+        put(broker, partition, "a", b"1")
+
+        async with broker.cleaning._claims.hold(partition.topic_partition):
+            nursery.start_soon(broker.compact, "t")
+            await trio.testing.wait_all_tasks_blocked()
+            assert await delete_topic(broker, "t") == 0
+
+
 # --- by itself
 
 
@@ -224,6 +240,29 @@ async def test_damage_stops_one_log_only(tmp_path: Path, caplog: pytest.LogCaptu
         assert broken.log.log_end_offset == 5
 
 
+async def test_what_a_client_wrote_stops_one_log_only(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A topic takes times that no compaction can write before it is compacted; the broker goes on."""
+    config = broker_config(tmp_path, **FEW_SETTINGS)
+    async with open_broker(config) as broker:
+        await create_topic(broker, "t", 1)
+        partition, now_ms = broker.partitions.find("t", 0), broker.clock.wall_ms()
+        crafted = build_batch([Record(b"a", b"1", now_ms), Record(b"a", b"2", now_ms + 10)])
+        struct.pack_into(">q", crafted, 27, (1 << 63) - 1)  # the base timestamp, which the second is behind
+        struct.pack_into(">I", crafted, 17, crc32c(crafted[21:]))
+        partition.append(crafted, now_ms=now_ms)
+        partition.reconfigure(
+            replace(partition.log.config, cleanup_policy=("compact",), min_cleanable_dirty_ratio=0)
+        )
+        partition.log.roll(now_ms)
+
+        await until(lambda: "compacted no more" in caplog.text)
+
+        assert "of 00000000000000000000.log is not right" in caplog.text
+        put(broker, partition, "b", b"1")
+
+
 async def test_a_topic_deleted_meanwhile_ends_its_compaction(tmp_path: Path) -> None:
     """The broker goes on; nothing of it is remembered."""
     config = broker_config(tmp_path, log_cleaner_enable="false")
@@ -255,3 +294,77 @@ async def test_a_stop_ends_a_compaction(tmp_path: Path) -> None:
 
     async with open_broker(config) as broker:
         assert len(contents(broker.partitions.find("t", 0).log)) == 10
+
+
+async def test_a_log_that_cannot_be_looked_through_is_left_for_a_while(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broker goes on, the others are compacted, and nobody tries it again at once."""
+    config = broker_config(tmp_path, **FEW_SETTINGS)
+    looked: list[object] = []
+
+    def failing(log: PartitionLog, *args: Any, **named: Any) -> Any:
+        if log.topic_partition.topic == "broken":
+            looked.append(log)
+            raise OSError(5, "Input/output error")
+        return cleanable(log, *args, **named)
+
+    async with open_broker(config) as broker:
+        monkeypatch.setattr("wirekafka.broker.cleaning.cleanable", failing)
+        await topic(broker, "broken")
+        sound = await topic(broker, "sound", segment_bytes="1048576", min_cleanable_dirty_ratio="0.1")
+        for _ in range(12):
+            put(broker, sound, "a", LARGE)
+
+        await until(lambda: contents(sound.log)[0][0] > 4 and looked)
+
+        with pytest.raises(KafkaError, match="Input/output error") as caught:
+            await broker.compact("broken")
+        assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+        assert len(looked) == 2
+        assert "broken-0 could not be looked through for what is dirty: Input/output error." in caplog.text
+
+
+async def test_a_compaction_that_fails_is_not_tried_again_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk each attempt takes the last of it, from every append."""
+    config = broker_config(tmp_path, **FEW_SETTINGS)
+    tried: list[object] = []
+
+    def failing(*args: Any, **named: Any) -> Any:
+        tried.append(args)
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no space.")
+
+    async with open_broker(config) as broker:
+        monkeypatch.setattr("wirekafka.broker.cleaning.clean", failing)
+        partition = await topic(broker, segment_bytes="1048576", min_cleanable_dirty_ratio="0.1")
+        for _ in range(12):
+            put(broker, partition, "a", LARGE)
+
+        await until(lambda: tried)
+        await trio.sleep(0.4)
+
+        assert len(tried) == 1
+
+
+async def test_a_log_is_known_as_compacted_before_it_is(
+    resting: BrokerConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill behind the first swap leaves gaps that no start, and no tool, may take for losses."""
+    seen: list[str] = []
+
+    def noting(*args: Any, **named: Any) -> Any:
+        seen.append(checkpoint(resting))
+        return clean(*args, **named)
+
+    monkeypatch.setattr("wirekafka.broker.cleaning.clean", noting)
+    async with open_broker(resting) as broker:
+        partition = await topic(broker)
+        put(broker, partition, "a", b"1")
+        put(broker, partition, "a", b"2")
+
+        await broker.compact("t")
+
+    assert seen[0] == "0\n1\nt 0 0\n"
+    assert checkpoint(resting) == "0\n1\nt 0 2\n"

@@ -1,6 +1,9 @@
 """coordination: the shard of a group, and what becomes of groups with their topic."""
 
+import errno
+
 import pytest
+import trio
 
 from tests.broker.support import create_topic, delete_topic
 from wirekafka.broker import OFFSETS_TOPIC, Broker
@@ -15,6 +18,7 @@ from wirekafka.protocol.apis.offset_commit import (
 )
 from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequestGroup
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.storage import Files
 
 
 async def commit(broker: Broker, group_id: str, topic: str, offset: int) -> int:
@@ -103,6 +107,37 @@ async def test_shard_that_cannot_be_read_is_left_out(with_groups: Broker) -> Non
     assert [shard.partition for shard in with_groups.coordination.shards] == [
         i for i in range(3) if i != lost
     ]
+
+
+async def test_groups_whose_log_found_no_space_are_served_when_it_is_back(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first commit on a full disk makes the topic; that must not last longer than the full disk."""
+    await create_topic(broker, "t")
+    real = Files.make_folder
+
+    def no_space(files: Files, path: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Files, "make_folder", no_space)
+    await broker.cluster.auto_create_topic(OFFSETS_TOPIC)
+    with pytest.raises(KafkaError) as refusal:
+        await commit(broker, "g", "t", 5)
+    monkeypatch.setattr(Files, "make_folder", real)
+
+    assert refusal.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    with trio.fail_after(10):
+        while (error_code := await commit_if_served(broker, "g", "t", 5)) is None:
+            await trio.sleep(0.05)
+    assert error_code == 0
+    assert committed(broker, "g") == {"t": 5}
+
+
+async def commit_if_served(broker: Broker, group_id: str, topic: str, offset: int) -> int | None:
+    try:
+        return await commit(broker, group_id, topic, offset)
+    except KafkaError:
+        return None
 
 
 async def test_deleted_topic_takes_its_offsets_along(with_groups: Broker) -> None:

@@ -13,7 +13,6 @@ from wirekafka.broker.housekeeping import (
     checkpoint_at_intervals,
     checkpoint_start_offsets_at_intervals,
     expire_producers_at_intervals,
-    report_notices,
 )
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import LogDirectory, PartitionLog
@@ -75,6 +74,44 @@ async def test_failed_checkpoint_is_logged_once_and_tried_again(
     assert caplog.text.count("no space.") == 1
 
 
+@pytest.mark.parametrize("name", ["recovery-point-offset-checkpoint", "log-start-offset-checkpoint"])
+async def test_housekeeping_outlives_a_start_that_cannot_be_told_yet(
+    directory: LogDirectory,
+    make_partition: MakePartition,
+    flusher: Flusher,
+    nursery: trio.Nursery,
+    mock_clock: MockClock,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    """Retention moves starts when the disk is full; it may not end the broker, and the rest is written."""
+    moved, other = make_partition(index=0), make_partition(index=1)
+    for partition in (moved, other):
+        append(partition, 3)
+    moved.log.move_start(2)
+    other.log.move_start(1)
+    real = directory.checkpoints._write_epochs_first
+
+    def write_epochs_first(log: PartitionLog) -> None:
+        if log is moved.log:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "could not be written: no space.")
+        real(log)
+
+    monkeypatch.setattr(directory.checkpoints, "_write_epochs_first", write_epochs_first)
+    if name == "recovery-point-offset-checkpoint":
+        nursery.start_soon(checkpoint_at_intervals, directory, flusher, 1000)
+    else:
+        nursery.start_soon(checkpoint_start_offsets_at_intervals, directory, 1000)
+    await wait_all_tasks_blocked()
+    mock_clock.jump(1)
+    while "no space" not in caplog.text:
+        await trio.lowlevel.checkpoint()
+
+    assert "t 1 " in (Path(directory.path) / name).read_text()
+    assert (Path(directory.path) / "log-start-offset-checkpoint").read_text() == "0\n1\nt 1 1\n"
+
+
 async def test_start_offsets_have_an_interval_of_their_own(
     directory: LogDirectory, make_partition: MakePartition, nursery: trio.Nursery, mock_clock: MockClock
 ) -> None:
@@ -128,12 +165,3 @@ async def test_interval_of_nothing_does_not_spin(
     await trio.sleep(1.05)
 
     assert len(times) == 10
-
-
-def test_notices_are_told_once(directory: LogDirectory, caplog: pytest.LogCaptureFixture) -> None:
-    directory.notices.append("t-0: something was mended")
-
-    report_notices(directory)
-    report_notices(directory)
-
-    assert caplog.messages == ["t-0: something was mended"]

@@ -10,7 +10,7 @@ import trio
 import trio.testing
 
 from tests.storage.support import NOW_MS, TOPIC_ID, FaultyFiles, UnsyncedFiles, simple_batch
-from wirekafka.broker.opening import Opened, Wanted, log_progress, open_logs
+from wirekafka.broker.opening import Opened, Wanted, log_progress, open_logs, report_notices
 from wirekafka.ids import TopicId, TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import LogConfig, LogDirectory, OpeningProgress, PartitionLog
@@ -160,3 +160,12 @@ async def test_lines_are_logged_every_few_seconds(
         await log_progress(progress)
 
     assert caplog.text.count("opening the data folder: 0 of 7 partitions open") == 2
+
+
+def test_notices_are_told_once(directory: LogDirectory, caplog: pytest.LogCaptureFixture) -> None:
+    directory.notices.append("t-0: something was mended")
+
+    report_notices(directory)
+    report_notices(directory)
+
+    assert caplog.messages == ["t-0: something was mended"]

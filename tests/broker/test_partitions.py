@@ -1,20 +1,25 @@
 """partitions: opened, made and removed as the metadata says."""
 
 import dataclasses
+import errno
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
-from tests.broker.support import TOPIC_ID, append
+from tests.broker.support import TOPIC_ID, WAIT_SECONDS, append
 from wirekafka.broker.partitions import Partitions
 from wirekafka.ids import TopicId, TopicPartition
 from wirekafka.metadata import MetadataImage, TopicImage
 from wirekafka.metadata.image import PartitionImage
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.stored.cluster_metadata import RemoveTopicRecord, TopicRecord
-from wirekafka.storage import LogConfig, LogDirectory
+from wirekafka.storage import Files, LogConfig, LogDirectory, PartitionLog
+from wirekafka.storage.files import SyncFailed
+from wirekafka.storage.scan import Damaged
 
 OTHER_ID = TopicId(b"\x02" * 16)
 
@@ -217,3 +222,105 @@ async def test_a_deletion_that_was_broken_off_is_finished(directory: LogDirector
 
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["t-0"]
     assert metadata.removed_topic_ids == set()
+
+
+def no_space(files: Files, path: str) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+async def nobody_asked(partitions: Partitions) -> bool:
+    with trio.move_on_after(0) as scope:
+        await partitions.reopen_asked()
+    return scope.cancelled_caught
+
+
+async def test_partition_that_found_no_space_is_tried_again_when_it_is_asked_for(
+    make: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A full disk passes. That it is still full is logged once."""
+    partitions = make(topic())
+    with monkeypatch.context() as full:
+        full.setattr(Files, "make_folder", no_space)
+        await partitions.open_all()
+        unasked = await nobody_asked(partitions)
+        code = code_of(partitions, "t", 0)
+        tried_in_vain = await partitions.reopen_asked()
+    code_of(partitions, "t", 0)
+    tried = await partitions.reopen_asked()
+
+    assert (unasked, code, tried_in_vain) == (True, ErrorCode.KAFKA_STORAGE_ERROR, [])
+    assert tried == [TopicPartition("t", 0)]
+    assert partitions.find("t", 0).high_watermark == 0
+    assert caplog.text.count("t-0 is offline") == 1
+
+
+@pytest.mark.parametrize("cause", [None, Damaged(errno.EIO, "no batch"), SyncFailed(errno.EIO, "lost")])
+async def test_damaged_partition_is_not_tried_again(
+    make: Make, directory: LogDirectory, monkeypatch: pytest.MonkeyPatch, cause: OSError | None
+) -> None:
+    """It would be read through each time, to no other end."""
+
+    def open_log(*_: object, **__: object) -> object:
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "t-0 is damaged.") from cause
+
+    monkeypatch.setattr(directory, "open_log", open_log)
+    partitions = make(topic())
+    await partitions.open_all()
+    code_of(partitions, "t", 0)
+
+    assert await nobody_asked(partitions)
+
+
+@pytest.mark.parametrize("is_made_again", [True, False])
+async def test_topic_that_is_deleted_while_its_log_is_tried_again_goes(
+    make: Make,
+    directory: LogDirectory,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    nursery: trio.Nursery,
+    is_made_again: bool,
+) -> None:
+    """Its folder is the thread's until then; one that has its name gets a folder of its own."""
+    partitions = make(topic())
+    with monkeypatch.context() as full:
+        full.setattr(Files, "make_folder", no_space)
+        await partitions.open_all()
+    real, begun, gate = directory.open_log, threading.Event(), threading.Event()
+
+    def open_log(*given: Any, **named: Any) -> PartitionLog:
+        log = real(*given, **named)
+        begun.set()
+        assert gate.wait(WAIT_SECONDS)
+        return log
+
+    monkeypatch.setattr(directory, "open_log", open_log)
+    code_of(partitions, "t", 0)
+    nursery.start_soon(partitions.reopen_asked)
+    while not begun.is_set():
+        await trio.lowlevel.checkpoint()
+    partitions.remove_topic(TOPIC_ID)
+    partitions._image.apply(RemoveTopicRecord(topic_id=TOPIC_ID))
+    if is_made_again:
+        again = topic(topic_id=OTHER_ID)
+        partitions._image.apply(TopicRecord(name="t", topic_id=OTHER_ID))
+        partitions._image.topics["t"].partitions.update(again.partitions)
+        partitions.open_one(again, 0)
+        assert code_of(partitions, "t", 0) == ErrorCode.KAFKA_STORAGE_ERROR
+    gate.set()
+    while (tmp_path / "t-0").exists() != is_made_again or partitions.is_online("t", 0) != is_made_again:
+        await trio.lowlevel.checkpoint()
+
+    assert [log.topic_id for log in directory.logs()] == ([OTHER_ID] if is_made_again else [])
+
+
+async def test_what_is_noted_of_topics_that_are_no_more_is_forgotten(
+    make: Make, directory: LogDirectory
+) -> None:
+    """They were deleted before a kill: made again, they have nothing to miss."""
+    noted = directory.checkpoints.recovery_points
+    kept = {TopicPartition("__cluster_metadata", 0): 3}
+    noted.update({**kept, TopicPartition("gone", 0): 9, TopicPartition("t", 7): 9})
+    await make(topic()).open_all()
+
+    assert noted == kept
+    assert directory.notices == []

@@ -1,9 +1,12 @@
 """retention: where logs begin, by their settings and by DeleteRecords."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
+import trio.testing
 
 from tests.broker.conftest import MakePartition
 from tests.broker.support import append, create_topic
@@ -15,7 +18,7 @@ from wirekafka.broker.retention import Retention
 from wirekafka.broker.unlinking import Unlinking
 from wirekafka.metadata import Settings
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import LogConfig, LogDirectory, unlink_set_aside
+from wirekafka.storage import LogConfig, LogDirectory, PartitionLog, unlink_set_aside
 
 LONG_AFTER_MS = 10**12
 
@@ -263,3 +266,106 @@ async def _topic(broker: Broker) -> Partition:
     partition = broker.partitions.find("t", 0)
     append(partition, 5)
     return partition
+
+
+async def test_many_are_answered_by_one_checkpoint(
+    directory: LogDirectory, make_partition: MakePartition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has a line for every partition of the broker; what is refused is refused alone."""
+    partitions = [make_partition(index=index) for index in range(20)]
+    for partition in partitions:
+        append(partition, 5)
+    written: list[str] = []
+    write = directory.checkpoints.write_log_start_offsets
+
+    def noting_write() -> None:
+        write()
+        written.append(start_offsets(directory))
+
+    monkeypatch.setattr(directory.checkpoints, "write_log_start_offsets", noting_write)
+
+    answers = await retention(directory, *partitions).delete_all_records(
+        [("t", index, 6 if index == 7 else 3) for index in range(20)]
+    )
+
+    assert len(written) == 1
+    assert written[0].splitlines()[2:] == [f"t {index} 3" for index in range(20) if index != 7]
+    refused = answers.pop(7)
+    assert isinstance(refused, KafkaError)
+    assert refused.code is ErrorCode.OFFSET_OUT_OF_RANGE
+    assert answers == [3] * 19
+
+
+async def test_on_a_full_disk_the_files_go_first(
+    directory: LogDirectory, make_partition: MakePartition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever deletes records because the disk is full is not refused because the disk is full."""
+    partition = make_partition()
+    append(partition, 5)
+    partition.log.roll(0)
+    append(partition, 5)
+    order: list[str] = []
+    write = directory.checkpoints.write_log_start_offsets
+
+    def full_until_a_file_is_gone() -> None:
+        left = files_of(directory, ".log") + files_of(directory, ".deleted")
+        order.append("checkpoint" if f"{0:020d}.log" not in "".join(left) else "full")
+        if order[-1] == "full":
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no space.")
+        write()
+
+    monkeypatch.setattr(directory.checkpoints, "write_log_start_offsets", full_until_a_file_is_gone)
+
+    assert await retention(directory, partition).delete_records("t", 0, 7) == 7
+    assert order == ["full", "checkpoint"]
+    assert start_offsets(directory) == "0\n1\nt 0 7\n"
+
+
+async def test_a_start_that_cannot_be_kept_is_not_promised(
+    directory: LogDirectory, make_partition: MakePartition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one log its epochs cannot be written; the others are answered."""
+    partitions = [make_partition(index=index) for index in range(3)]
+    for partition in partitions:
+        append(partition, 5)
+    note = directory.checkpoints.note
+
+    def failing_note(log: PartitionLog) -> None:
+        if log is partitions[1].log:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no space.")
+        note(log)
+
+    monkeypatch.setattr(directory.checkpoints, "note", failing_note)
+
+    answers = await retention(directory, *partitions).delete_all_records([("t", i, 2) for i in range(3)])
+
+    assert [getattr(answer, "code", answer) for answer in answers] == [2, ErrorCode.KAFKA_STORAGE_ERROR, 2]
+    assert start_offsets(directory) == "0\n1\nt 0 2\nt 2 2\n".replace("1\nt 0", "2\nt 0")
+
+
+async def test_the_loop_is_let_go_while_many_logs_are_looked_at(
+    directory: LogDirectory, make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: object
+) -> None:
+    """Those that are not to be shortened soon as well: ten thousand partitions are looked at every second."""
+    partition = make_partition(retention_ms=-1)
+    seen: list[int] = []
+
+    class Counting(list[Partition]):
+        def __iter__(self) -> Iterator[Partition]:
+            for count in range(1000):
+                seen.append(count)
+                yield partition
+
+    dropping = retention(directory, partition)
+    monkey: Any = dropping._partitions
+    monkey.partitions = Counting()
+    settings = Settings.load(None, {"log.retention.check.interval.ms": "1000"}, "dev")
+    nursery.start_soon(dropping.run, lambda: settings)
+    await trio.testing.wait_all_tasks_blocked()
+
+    turns: set[int] = set()
+    while len(seen) < 1000:
+        turns.add(len(seen))
+        await (trio.lowlevel.checkpoint() if seen else trio.sleep(0.5))
+
+    assert len(turns) >= 4

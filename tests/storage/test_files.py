@@ -1,5 +1,6 @@
 """Tests of storage.files."""
 
+import contextlib
 import errno
 import os
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from wirekafka.storage.files import (
     FILES,
+    Data,
     Files,
     FileSlice,
     OpenFile,
@@ -204,6 +206,25 @@ def test_a_failed_replacement_leaves_the_old_file_alone(tmp_path: Path) -> None:
 
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_sync_during_a_write_need_not_cover_it(tmp_path: Path, fails: bool) -> None:
+    """Another thread's may begin when the bytes are not in the page cache yet: one is still due."""
+
+    class Slow(Files):
+        def pwrite(self, fd: int, data: Data, position: int) -> int:
+            file.sync()
+            if fails:
+                raise OSError(errno.ENOSPC, "full")
+            return super().pwrite(fd, data, position)
+
+    file = OpenFile(Slow(), str(tmp_path / "f"), create=True)
+
+    with pytest.raises(OSError, match="full") if fails else contextlib.nullcontext():
+        file.write(b"x", 0)
+
+    assert file.written
 
 
 def test_a_file_knows_whether_a_sync_is_due(tmp_path: Path) -> None:

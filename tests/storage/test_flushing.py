@@ -211,6 +211,26 @@ def test_a_log_that_cannot_be_written_out_keeps_no_other_from_lasting(
     assert [log.recovery_point for log in logs] == [1, 1]
 
 
+def test_a_log_that_is_deleted_before_anything_of_it_was_written_is_passed_over(
+    directory: LogDirectory, files: SyncLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder is gone when its leader epochs are to be written: no failure of the disk."""
+    logs = open_logs(directory, 2)
+    for log in logs:
+        append(log)
+    rename = files.rename
+
+    def delete_first(old: str, new: str) -> None:
+        if not logs[0].closed and "t-0/" in old:
+            directory.delete_log(logs[0])
+        rename(old, new)
+
+    monkeypatch.setattr(files, "rename", delete_first)
+    flush(directory, logs)
+
+    assert (logs[0].closed, [log.recovery_point for log in logs]) == (True, [0, 1])
+
+
 def test_a_log_that_is_deleted_meanwhile_is_passed_over(directory: LogDirectory, files: SyncLog) -> None:
     """Its files have other names by then, or none; the others last."""
     logs = open_logs(directory, 2)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.storage.support import FaultyFiles
 from wirekafka.storage.files import FILES
 from wirekafka.storage.locking import DataDirectoryInUse, take_lock
 
@@ -26,3 +27,16 @@ def test_a_lock_file_without_an_id_says_so(tmp_path: Path) -> None:
 
     with pytest.raises(DataDirectoryInUse, match="another process"):
         take_lock(FILES, str(tmp_path))
+
+
+@pytest.mark.parametrize("call", ["ftruncate", "pwrite"])
+def test_a_full_disk_keeps_nobody_from_the_lock(
+    tmp_path: Path, faulty_files: FaultyFiles, call: str
+) -> None:
+    """The process id is for people only."""
+    faulty_files.fail_next(call)
+    lock = take_lock(faulty_files, str(tmp_path))
+
+    with pytest.raises(DataDirectoryInUse, match="another process"):
+        take_lock(FILES, str(tmp_path))
+    del lock

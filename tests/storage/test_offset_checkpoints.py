@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.storage.support import NOW_MS, FaultyFiles, Store, simple_batch
+from tests.storage.support import NOW_MS, TOPIC_ID, TOPIC_PARTITION, FaultyFiles, Store, simple_batch
+from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.storage import LogConfig, LogDirectory
 from wirekafka.storage.offset_checkpoints import OffsetCheckpoints
 
 
@@ -131,3 +133,94 @@ def test_folder_and_file_names_are_kafkas(store: Store, tmp_path: Path) -> None:
         "replication-offset-checkpoint",
         "meta.properties",
     }
+
+
+def test_a_start_that_cannot_be_told_yet_keeps_no_other_from_being_noted(
+    faulty_store: Store, faulty_files: FaultyFiles
+) -> None:
+    """The leader epochs, which are written first, find the disk full."""
+    log = faulty_store.open()
+    directory = faulty_store.directory
+    assert directory is not None
+    other = directory.open_log(TopicPartition("u", 0), TOPIC_ID, LogConfig(), now_ms=NOW_MS)
+    for each in (log, other):
+        each.append(simple_batch(2), leader_epoch=0, now_ms=NOW_MS)
+        each.flush()
+    log.move_start(1)
+    faulty_files.fail_next("pwrite")
+    with pytest.raises(KafkaError, match="epochs of t-0 could not be written"):
+        directory.note_offsets()
+    found = checkpoints(faulty_store)
+
+    assert found.recovery_points == {log.topic_partition: 2, other.topic_partition: 2}
+    assert log.topic_partition not in found.log_start_offsets
+    directory.checkpoint()
+    assert text(faulty_store, "log-start-offset-checkpoint") == "0\n1\nt 0 1\n"
+
+
+OLD_ONES = {
+    "recovery-point-offset-checkpoint": "0\n2\nt 0 9\nu 0 4\n",
+    "log-start-offset-checkpoint": "0\n1\nt 0 3\n",
+    "cleaner-offset-checkpoint": "0\n1\nt 0 6\n",
+}
+
+
+def store_with_old_checkpoints(store: Store) -> Store:
+    store.path.mkdir()
+    for name, content in OLD_ONES.items():
+        (store.path / name).write_text(content)
+    return store
+
+
+def test_what_was_noted_of_another_log_is_off_the_disk_before_a_folder_is_made(store: Store) -> None:
+    """A kill soon after would have it believed: records hidden, unchecked, or taken for flushed."""
+    log = store_with_old_checkpoints(store).open()
+    written = [text(store, name) for name in OLD_ONES]
+    log.append(simple_batch(2), leader_epoch=0, now_ms=NOW_MS)
+    store.kill()
+    with store.log_path().open("ab") as file:
+        file.write(bytes(33))
+    log = store.open()
+
+    assert written == ["0\n1\nu 0 4\n", "0\n0\n", "0\n0\n"]
+    assert (log.log_start_offset, log.log_end_offset, log.recovery_point) == (0, 2, 0)
+
+
+def test_a_folder_that_is_gone_though_it_was_flushed_is_told_of(store: Store) -> None:
+    """It is no topic's deletion that has taken it: that is forgotten."""
+    store_with_old_checkpoints(store).open()
+    assert store.directory is not None
+
+    assert store.directory.notices == [
+        "t-0: its folder is gone, though its records up to 9 were made to last; it begins anew"
+    ]
+
+
+def test_no_folder_is_made_while_the_old_ones_cannot_be_taken_off_the_disk(
+    faulty_store: Store, faulty_files: FaultyFiles
+) -> None:
+    """The partition is off line until they can."""
+    faulty_store.open().append(simple_batch(2), leader_epoch=0, now_ms=NOW_MS)
+    directory = faulty_store.directory
+    assert directory is not None
+    directory.checkpoint()
+    directory.delete_log(directory.logs()[0])
+    faulty_files.fail_next("rename", always=True)
+    with pytest.raises(KafkaError, match="recovery-point-offset-checkpoint could not be written"):
+        directory.open_log(TOPIC_PARTITION, TOPIC_ID, LogConfig(), now_ms=NOW_MS)
+
+    assert not faulty_store.folder.exists()
+    faulty_files.fail_at = 0
+    assert directory.open_log(TOPIC_PARTITION, TOPIC_ID, LogConfig(), now_ms=NOW_MS).log_end_offset == 0
+    assert text(faulty_store, "recovery-point-offset-checkpoint") == "0\n0\n"
+
+
+def test_what_is_of_no_partition_is_forgotten(store: Store) -> None:
+    """Its topic was deleted before a kill: there is nothing to miss when it is made again."""
+    store_with_old_checkpoints(store)
+    directory = store.directory = LogDirectory.open(store.path, node_id=1, files=store.files)
+    directory.forget_all_but({TopicPartition("u", 0)})
+    directory.open_log(TOPIC_PARTITION, TOPIC_ID, LogConfig(), now_ms=NOW_MS)
+
+    assert directory.notices == []
+    assert [text(store, name) for name in OLD_ONES] == ["0\n1\nu 0 4\n", "0\n0\n", "0\n0\n"]

@@ -7,6 +7,7 @@ import pytest
 
 from tests.storage.damaging import filled, filled_with_transactions, flip
 from tests.storage.support import NOW_MS, Store, simple_batch
+from wirekafka.storage import Appended, PartitionLog
 from wirekafka.storage.aborted import aborted_transactions
 from wirekafka.storage.transaction_index import AbortedTransaction
 
@@ -131,3 +132,26 @@ def test_a_transaction_that_is_not_in_the_log_is_not_believed(store: Store, fiel
 
     assert aborted(store) == before
     assert f"{path.name} is damaged, and is made anew" in notices(store)
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_producers_whose_records_were_deleted_are_known_as_before(store: Store, clean: bool) -> None:
+    """DeleteRecords forgets nobody while the segment is there: a retry is answered, and written once."""
+
+    def send(log: PartitionLog, sequence: int) -> Appended:
+        records = simple_batch(1, producer_id=7, producer_epoch=0, base_sequence=sequence)
+        return log.append(records, leader_epoch=0, now_ms=NOW_MS)
+
+    log = store.open()
+    for sequence in range(3):
+        send(log, sequence)
+    log.append(simple_batch(3), leader_epoch=0, now_ms=NOW_MS)
+    log.delete_records_before(4)
+    assert store.directory is not None
+    store.directory.checkpoint()
+    store.stop(clean=clean)
+    log = store.open()
+    repeated = send(log, 2)
+
+    assert (log.log_start_offset, log.log_end_offset) == (4, 6)
+    assert (repeated.duplicate, repeated.base_offset) == (True, 2)

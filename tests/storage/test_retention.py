@@ -184,5 +184,5 @@ def test_whatever_call_fails_no_record_in_front_of_others_is_lost(faulty_store: 
             path.unlink()
         if done:
             break
-    assert len(failures) > 5
-    assert set(failures) == {ErrorCode.KAFKA_STORAGE_ERROR}
+    assert fail_at > 20
+    assert set(failures) <= {ErrorCode.KAFKA_STORAGE_ERROR}

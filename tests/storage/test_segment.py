@@ -1,11 +1,12 @@
 """Tests of storage.segment."""
 
 import errno
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.storage.support import NOW_MS, FaultyFiles, simple_batch
+from tests.storage.support import NOW_MS, FaultyFiles, UnsyncedFiles, simple_batch
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.config import LogConfig
 from wirekafka.storage.disk import Disk
@@ -21,9 +22,9 @@ def new_segment(folder: Path, *, files: Files = FILES, config: LogConfig = CONFI
     return Segment.create(Disk.on(files), str(folder), BASE, config=config, created_ms=NOW_MS)
 
 
-def reopened(folder: Path, *, next_offset: int = BASE) -> Segment:
+def reopened(folder: Path, *, next_offset: int = BASE, files: Files = FILES) -> Segment:
     return Segment.existing(
-        Disk.on(FILES), str(folder), BASE, config=CONFIG, created_ms=NOW_MS, next_offset=next_offset
+        Disk.on(files), str(folder), BASE, config=CONFIG, created_ms=NOW_MS, next_offset=next_offset
     )
 
 
@@ -197,6 +198,71 @@ def test_batches_that_do_not_lead_to_the_end_are_damage(tmp_path: Path) -> None:
         assert (opened.size, opened.next_offset) == (segment.size, 30)
 
 
+class WatchedFiles(UnsyncedFiles):
+    """Calls `on_read` before every read, for what another thread may see or what may fail just then."""
+
+    on_read: Callable[[], None] = staticmethod(lambda: None)
+
+    def pread(self, fd: int, length: int, position: int) -> bytes:
+        self.on_read()
+        return super().pread(fd, length, position)
+
+
+@pytest.mark.parametrize("state", ["unread", "without an index", "misled"])
+def test_the_ends_of_a_segment_are_right_while_its_indexes_are_read(tmp_path: Path, state: str) -> None:
+    """A compaction and a flush ask for them in other threads; after a failed read they are right as well."""
+    files = WatchedFiles()
+    segment = new_segment(tmp_path, files=files)
+    add(segment, *range(1000, 1030))
+    segment.write_indexes(final=True)
+    expected = [segment.find(offset) for offset in range(BASE, BASE + 60)]
+    if state == "without an index":
+        (tmp_path / f"{BASE:020d}.index").unlink()
+    elif state == "misled":
+        segment._indexes.offsets._positions[1] += 1
+    if state != "misled":
+        segment = reopened(tmp_path, files=files, next_offset=BASE + 60)
+    ends = segment.size, segment.next_offset
+    reads: list[tuple[int, int]] = []
+
+    def see_and_fail() -> None:
+        reads.append((segment.size, segment.next_offset))
+        if len(reads) < 6 and len(reads) % 2 == 0:
+            raise OSError(errno.EIO, "once")
+
+    files.on_read = see_and_fail
+    for _ in range(2):
+        with pytest.raises(OSError, match="once"):
+            segment.find(BASE + 11)
+        assert (segment.size, segment.next_offset) == ends
+    assert segment.find(BASE + 11) == expected[11]
+    assert [segment.find(offset) for offset in range(BASE, BASE + 60)] == expected
+    assert set(reads) == {ends}
+
+
+def test_an_append_after_a_failed_rebuild_goes_to_the_end(tmp_path: Path) -> None:
+    """Not over batches that are there, when a wrong byte is met and the indexes cannot be made anew."""
+    files = WatchedFiles()
+    segment = new_segment(tmp_path, files=files)
+    add(segment, *range(1000, 1030))
+    size = segment.size
+    segment.file.write(b"\x40", size // 30 * 6 + 7)
+
+    def fail() -> None:
+        raise OSError(errno.EIO, "once")
+
+    files.on_read = fail
+    with pytest.raises(OSError, match="once"):
+        segment.find(BASE + 12)
+    files.on_read = lambda: None
+    with pytest.raises(Damaged):
+        segment.find(BASE + 12)
+    add(segment, 1030)
+
+    assert (segment.size, segment.next_offset) == (size // 30 * 31, BASE + 62)
+    assert segment.find(BASE + 60) == (size, size // 30)
+
+
 def test_rescan_stops_at_the_first_wrong_byte(tmp_path: Path) -> None:
     """And cut removes it and what is behind."""
     segment = new_segment(tmp_path)
@@ -285,6 +351,21 @@ def test_a_segment_is_full_by_the_batches_own_time(tmp_path: Path) -> None:
         assert rolls(opened, config, timestamp_ms=1101)
 
 
+def test_a_segment_of_a_compacted_log_is_full_by_the_compaction_lag(tmp_path: Path) -> None:
+    """The last segment is not compacted, so max.compaction.lag.ms bounds its time too (maxSegmentMs)."""
+    segment = new_segment(tmp_path)
+    add(segment, 1000)
+    compacted = ("compact", "delete")
+
+    for config, limit in (
+        (LogConfig(segment_ms=100, max_compaction_lag_ms=50, cleanup_policy=compacted), 50),
+        (LogConfig(segment_ms=100, max_compaction_lag_ms=200, cleanup_policy=compacted), 100),
+        (LogConfig(segment_ms=100, max_compaction_lag_ms=50), 100),
+    ):
+        assert not rolls(segment, config, timestamp_ms=1000 + limit)
+        assert rolls(segment, config, timestamp_ms=1001 + limit)
+
+
 def test_a_segment_without_timestamps_is_full_by_the_clock(tmp_path: Path) -> None:
     """From when it was made."""
     segment = new_segment(tmp_path)
@@ -319,6 +400,34 @@ def test_a_deleted_segment_leaves_no_file(tmp_path: Path) -> None:
     segment.delete()
 
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("fails", [2, 3, 4])
+def test_a_segment_is_set_aside_with_its_batches(
+    tmp_path: Path, faulty_files: FaultyFiles, fails: int
+) -> None:
+    """An index that cannot be renamed after them is to be unlinked as it is named: all paths are told."""
+    segment = new_segment(tmp_path, files=faulty_files)
+    faulty_files.fail_next("rename")
+    faulty_files.fail_at = fails
+
+    gone = segment.set_aside()
+
+    assert {str(path) for path in tmp_path.iterdir()} == {path for path in gone if ".txnindex" not in path}
+    assert gone[0].endswith(".log.deleted")
+
+
+def test_a_new_segment_is_not_written_to_a_file_of_its_name_that_is_gone(tmp_path: Path) -> None:
+    """A late flush of a deleted topic may have opened that again before the topic was made anew."""
+    disk = Disk.on(FILES)
+    path = tmp_path / f"{BASE:020d}.log"
+    disk.open_files.get(str(path), create=True)
+    path.unlink()
+
+    segment = Segment.create(disk, str(tmp_path), BASE, config=CONFIG, created_ms=NOW_MS)
+    add(segment, 1000)
+
+    assert path.stat().st_size == segment.size
 
 
 @pytest.mark.parametrize("fails", [1, 2, 3])

@@ -101,6 +101,23 @@ def test_a_segment_that_cannot_be_renamed_stays(tmp_path: Path, faulty_files: Fa
     assert segments.first_offset == 6
 
 
+def test_what_was_set_aside_before_a_failure_is_told(tmp_path: Path, faulty_files: FaultyFiles) -> None:
+    """Else nobody would unlink it before the next start, on a disk that may be full."""
+    segments = filled(tmp_path, (0, 6, 12), files=faulty_files)
+    names = [segment.file_name for segment in segments.all()]
+
+    faulty_files.fail_next("rename", always=True)
+    faulty_files.fail_at = 5
+    gone = segments.remove_before(12)
+
+    assert [path.rpartition("/")[2] for path in gone if ".log" in path] == [f"{names[0]}.deleted"]
+    assert segments.first_offset == 6
+    faulty_files.fail_at = 0
+    gone += segments.remove_before(12)
+    there = {str(path) for path in tmp_path.iterdir() if path.name[:20] != names[2][:20]}
+    assert there == set(gone)
+
+
 def test_neighbours_are_replaced_by_one(tmp_path: Path) -> None:
     """As a compaction does."""
     segments = filled(tmp_path, (0, 6, 12))

@@ -17,13 +17,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tests.torture import injection, mounts
+from tests.torture import power as power_cuts
 from tests.torture.campaign import READY_SECONDS, VARIANTS, Campaign, Death, Kill, Report
 from tests.torture.flips import Flip, Folder, look, wrong
 from tests.torture.injection import Injected
+from tests.torture.judging_tails import judge_mangled
 from tests.torture.mangling import Tail, mangle
 from tests.torture.power import PowerCut
 from tests.torture.store import NotAsAcknowledged, restore
-from tests.torture.test_tails import judge_mangled
 
 KILLED = ("plain", "rolling", "retention", "compaction", "fsync-rolling")
 CUT = (("ext4", "fsync"), ("xfs", "fsync-rolling"), ("ext4", "fsync-rolling"), ("xfs", "fsync"))
@@ -82,10 +83,11 @@ def rounds_of(
     data: Path,
     variant: str,
     death: Death,
+    *,
     seed: int,
     rounds: int,
     every: int,
-    slack: float,
+    ready_seconds: float,
     step: Step,
 ) -> Report:
     """One campaign, shown as it goes."""
@@ -95,8 +97,9 @@ def rounds_of(
         step(report.rounds - shown[0], f"{variant}, seed {report.seed}")
         shown[0] = report.rounds
 
-    ready = READY_SECONDS * slack
-    one = Campaign(folder, data, VARIANTS[variant], death=death, seed=seed, ready_seconds=ready, told=told)
+    one = Campaign(
+        folder, data, VARIANTS[variant], death=death, seed=seed, ready_seconds=ready_seconds, told=told
+    )
     report = one.run(rounds, check_every=every)
     told(report)
     return report
@@ -119,7 +122,7 @@ def counted(rounds: int) -> Callable[[Callable[..., None]], Callable[..., None]]
     return decorate
 
 
-slack = click.option("--slack", default=1.0, help="How many times two seconds a start may take.")
+slack = click.option("--slack", default=1.0, help="How many times as long as it should a start may take.")
 
 
 @main.command()
@@ -128,10 +131,12 @@ slack = click.option("--slack", default=1.0, help="How many times two seconds a 
 @click.option("--variant", type=click.Choice(KILLED), help="One instead of all in turn.")
 def kills(rounds: int, seed: int, slack: float, variant: str | None) -> None:
     """kill -9 of a loaded broker, a data folder for every 25."""
+    ready = READY_SECONDS * slack
 
     def run(folder: Path, number: int, count: int, step: Step) -> Report:
         name = variant or KILLED[(seed + number) % len(KILLED)]
-        return rounds_of(folder, folder / "data", name, Kill(), seed + number, count, 5, slack, step)
+        named = {"seed": seed + number, "rounds": count, "every": 5}
+        return rounds_of(folder, folder / "data", name, Kill(), ready_seconds=ready, step=step, **named)
 
     campaigns("kills", rounds, 25, seed, run)
 
@@ -141,6 +146,7 @@ def kills(rounds: int, seed: int, slack: float, variant: str | None) -> None:
 @slack
 def power(rounds: int, seed: int, slack: float) -> None:
     """Power cuts in mode fsync, on ext4 and xfs, a filesystem for every 15."""
+    ready = power_cuts.READY_SECONDS * slack
     possible = [(kind, variant) for kind, variant in CUT if not mounts.not_possible(kind)]
     if not possible:
         raise click.ClickException(mounts.not_possible("ext4"))
@@ -149,7 +155,9 @@ def power(rounds: int, seed: int, slack: float) -> None:
         kind, variant = possible[(seed + number) % len(possible)]
         with mounts.mounted(folder, kind, mebibytes=_MOUNT_MEBIBYTES) as mount:
             data = mount.point / "data"
-            return rounds_of(folder, data, variant, PowerCut(mount), seed + number, count, 1, slack, step)
+            death = PowerCut(mount)
+            named = {"seed": seed + number, "rounds": count, "every": 1}
+            return rounds_of(folder, data, variant, death, ready_seconds=ready, step=step, **named)
 
     campaigns("power", rounds, 15, seed, run)
 
@@ -159,13 +167,15 @@ def power(rounds: int, seed: int, slack: float) -> None:
 @slack
 def calls(rounds: int, seed: int, slack: float) -> None:
     """A system call of a real broker fails, or is its last, by strace."""
+    ready = READY_SECONDS * slack
     if reason := injection.not_possible():
         raise click.ClickException(reason)
 
     def run(folder: Path, number: int, count: int, step: Step) -> Report:
         name = KILLED[(seed + number) % len(KILLED)]
         death = Injected(seed + number)
-        report = rounds_of(folder, folder / "data", name, death, seed + number, count, 4, slack, step)
+        named = {"seed": seed + number, "rounds": count, "every": 4}
+        report = rounds_of(folder, folder / "data", name, death, ready_seconds=ready, step=step, **named)
         if report.findings:
             console.print(f"What the lives were given: {death.drawn}")
         return report

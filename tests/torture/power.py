@@ -8,6 +8,9 @@ from tests.torture.load import Load
 from tests.torture.mounts import Mount
 from tests.torture.process import BrokerProcess
 
+READY_SECONDS = 30.0
+"""How soon a broker has to answer after a cut: the cache is cold, and the disk is whose it is."""
+
 
 class PowerCut:
     """A death for `Campaign`."""

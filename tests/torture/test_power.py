@@ -10,7 +10,7 @@ import pytest
 
 from tests.torture import mounts
 from tests.torture.campaign import VARIANTS, Campaign, Report
-from tests.torture.power import PowerCut
+from tests.torture.power import READY_SECONDS, PowerCut
 
 SEED = 1
 CUTS = {("ext4", "fsync"): 8, ("ext4", "fsync-rolling"): 5, ("xfs", "fsync"): 4}
@@ -23,7 +23,14 @@ def campaign(folder: Path, kind: str, variant: str, cuts: int) -> Report:
         pytest.skip(reason)
     with mounts.mounted(folder, kind, mebibytes=256) as mount:
         death = PowerCut(mount)
-        one = Campaign(folder, mount.point / "data", VARIANTS[variant], death=death, seed=SEED)
+        one = Campaign(
+            folder,
+            mount.point / "data",
+            VARIANTS[variant],
+            death=death,
+            seed=SEED,
+            ready_seconds=READY_SECONDS,
+        )
         return one.run(cuts, check_every=1)
 
 

@@ -27,9 +27,8 @@ from wirekafka.broker.housekeeping import (
     checkpoint_at_intervals,
     checkpoint_start_offsets_at_intervals,
     expire_producers_at_intervals,
-    report_notices,
 )
-from wirekafka.broker.opening import Watch, log_progress
+from wirekafka.broker.opening import Watch, log_progress, report_notices
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import Partitions
 from wirekafka.broker.producer_ids import ProducerIds
@@ -67,7 +66,9 @@ class Broker:
             now_ms=self.clock.wall_ms,
             flusher=self.flusher,
         )
-        self.coordination = Coordination(config.settings, self.clock, self.alarms)
+        self.coordination = Coordination(
+            config.settings, self.clock, self.alarms, ask_again=self.partitions.ask_again
+        )
         self.cluster = Cluster(
             machine,
             self._metadata_partition(directory),
@@ -159,6 +160,7 @@ async def open_broker(config: BrokerConfig, watch: Watch = log_progress) -> Asyn
         async with trio.open_nursery() as nursery:
             nursery.start_soon(broker.alarms.run)
             nursery.start_soon(broker.flusher.run)
+            nursery.start_soon(broker.cluster.reopen_when_asked)
             nursery.start_soon(broker.unlinking.run)
             nursery.start_soon(broker.retention.run, lambda: broker.settings)
             nursery.start_soon(broker.cleaning.run)
@@ -166,8 +168,10 @@ async def open_broker(config: BrokerConfig, watch: Watch = log_progress) -> Asyn
             yield broker
             nursery.cancel_scope.cancel()
     finally:
-        directory.close(clean=True)
-        report_notices(directory)
+        try:
+            directory.close(clean=True)
+        finally:
+            report_notices(directory)
 
 
 def _keep_house(nursery: trio.Nursery, broker: Broker, directory: LogDirectory, settings: Settings) -> None:

@@ -18,6 +18,7 @@ from wirekafka.broker.complaints import Complaints
 from wirekafka.broker.flushing import AwaitedFlush, Flusher
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import Partitions
+from wirekafka.broker.rests import Rests
 from wirekafka.broker.unlinking import Unlinking
 from wirekafka.metadata import Settings
 from wirekafka.observability import get_logger
@@ -90,6 +91,7 @@ class Cleaning:
         self._settings = settings
         self._unreadable: set[PartitionLog] = set()
         """Logs with a batch that is not right: they are compacted no more until the next start."""
+        self._rests = Rests()
         self._complaints = Complaints("logs that are due are not compacted")
         self._checkpointing = trio.Lock()
 
@@ -110,6 +112,7 @@ class Cleaning:
     def _dirtiest(self) -> list[Partition]:
         """The logs that are due, the dirtiest first, as many as there are to be threads."""
         self._unreadable = {log for log in self._unreadable if not log.closed}
+        self._rests.forget_closed()
         due: list[tuple[float, int, Partition]] = []
         for number, partition in enumerate(self._partitions.online()):
             log = partition.log
@@ -117,12 +120,13 @@ class Cleaning:
                 continue
             if self._claims.is_claimed(log.topic_partition) or log.disk.health.failure:
                 continue
+            if self._rests.is_resting(log):
+                continue
             try:
                 dirty = self._cleanable(partition, flushed_up_to=log.log_end_offset)
-            except OSError as error:
-                self._complaints.hear(
-                    log.disk.storage_error(f"{log.topic_partition} could not be read", error)
-                )
+            except KafkaError as error:
+                self._rests.begin(log)
+                self._complaints.hear(error)
                 continue
             if dirty.is_due:
                 due.append((-dirty.dirty_ratio, number, partition))
@@ -131,13 +135,19 @@ class Cleaning:
         ]
 
     def _cleanable(self, partition: Partition, *, flushed_up_to: int) -> Cleanable:
-        return cleanable(
-            partition.log,
-            self._directory.checkpoints.cleaner_offsets.get(partition.topic_partition),
-            high_watermark=partition.high_watermark,
-            flushed_up_to=flushed_up_to,
-            now_ms=self._wall_ms(),
-        )
+        """What of a log can be compacted. Raises KAFKA_STORAGE_ERROR."""
+        try:
+            return cleanable(
+                partition.log,
+                self._directory.checkpoints.cleaner_offsets.get(partition.topic_partition),
+                high_watermark=partition.high_watermark,
+                flushed_up_to=flushed_up_to,
+                now_ms=self._wall_ms(),
+            )
+        except OSError as error:
+            raise partition.log.disk.storage_error(
+                f"The log of {partition.topic_partition} could not be looked through for what is dirty", error
+            ) from error
 
     async def _clean_all(self, partitions: list[Partition]) -> None:
         failures: list[KafkaError] = []
@@ -147,15 +157,16 @@ class Cleaning:
                 async with self._claims.hold(partition.topic_partition):
                     await self._clean(partition)
             except KafkaError as error:
+                self._rests.begin(partition.log)
                 failures.append(error)
 
         async with trio.open_nursery() as nursery:
             for partition in partitions:
                 nursery.start_soon(clean_one, partition)
-        self._complaints.hear(failures[0] if failures else None)
         if failures:
-            backoff_ms = self._settings().get_int("log.cleaner.backoff.ms")
-            await trio.sleep(max(backoff_ms, _LEAST_BACKOFF_MS) / 1000)
+            self._complaints.hear(failures[0])
+        elif not self._rests:
+            self._complaints.hear(None)
 
     # --- when asked
 
@@ -177,6 +188,8 @@ class Cleaning:
                 await self._compact_whole(partition)
 
     async def _compact_whole(self, partition: Partition) -> None:
+        if partition.log.closed:  # its topic was deleted while this waited for its turn
+            return
         partition.log.roll(self._wall_ms())
         while True:
             cleaned, end_offset = await self._clean(partition)
@@ -201,6 +214,9 @@ class Cleaning:
         if log.closed:
             return None, log.log_end_offset
         what = self._cleanable(partition, flushed_up_to=log.recovery_point)
+        if log.topic_partition not in self._directory.checkpoints.cleaner_offsets:
+            # First, so that no later start, nor the tools, take the gaps that this leaves for losses.
+            await self._checkpoint(log, what.first_dirty_offset)
         try:
             cleaned = await trio.to_thread.run_sync(self._in_thread, what, partition.high_watermark)
         except LogChanged:
@@ -209,6 +225,7 @@ class Cleaning:
             self._unreadable.add(log)
             logger.error("%s is compacted no more until it is mended: %s", log.topic_partition, error)
             return None, what.end_offset
+        self._rests.end(log)
         await self._checkpoint(log, cleaned.end_offset)
         logger.info(
             "%s is compacted up to offset %d: of %d bytes %d are left",

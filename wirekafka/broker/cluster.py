@@ -11,6 +11,8 @@ import uuid
 from collections.abc import Callable
 from typing import cast
 
+import trio
+
 from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
 from wirekafka.broker.coordination import OFFSETS_TOPIC, Coordination
@@ -52,6 +54,8 @@ METADATA_PARTITION = TopicPartition(METADATA_TOPIC, 0)
 METADATA_TOPIC_ID = TopicId(bytes(15) + b"\x01")
 """The id that Kafka reserves for its metadata topic."""
 
+_AGAIN_AFTER_SECONDS = 1.0
+
 
 class Cluster:
     """The metadata machine over its log, and the rooms that follow it."""
@@ -83,6 +87,14 @@ class Cluster:
         for index in offsets_topic.partitions if offsets_topic else ():
             self._take_up_groups(index)
 
+    async def reopen_when_asked(self) -> None:
+        """Try offline partitions again that are asked for, and take up their groups; forever."""
+        while True:
+            for topic, index in await self._partitions.reopen_asked():
+                if topic == OFFSETS_TOPIC:
+                    self._take_up_groups(index)
+            await trio.sleep(_AGAIN_AFTER_SECONDS)
+
     @property
     def image(self) -> MetadataImage:
         return self._machine.image
@@ -93,6 +105,7 @@ class Cluster:
         return self._machine.settings
 
     async def create_topics(self, request: CreateTopicsRequest) -> CreateTopicsResponse:
+        await self._partitions.free_names()
         reply = await self._ask(
             lambda ticket: self._machine.create_topics(request, new_topic_id=_new_topic_id, ticket=ticket)
         )
@@ -100,6 +113,7 @@ class Cluster:
 
     async def auto_create_topic(self, name: str) -> None:
         """Make a topic because it is needed. Raises the error that stands in the way."""
+        await self._partitions.free_names()
         reply = await self._ask(
             lambda ticket: self._machine.auto_create(name, new_topic_id=_new_topic_id, ticket=ticket)
         )

@@ -30,10 +30,14 @@ GroupJournal = Journal[GroupRecord]
 class Coordination:
     """The consumer groups of this broker."""
 
-    def __init__(self, settings: Settings, clock: Clock, alarms: Alarms) -> None:
+    def __init__(
+        self, settings: Settings, clock: Clock, alarms: Alarms, *, ask_again: Callable[[str, int], None]
+    ) -> None:
+        """`ask_again` is told of a partition that is missed, by topic and index."""
         self._config = _group_config(settings)
         self._clock = clock
         self._alarms = alarms
+        self._ask_again = ask_again
         self._shards: dict[int, tuple[GroupShard, GroupJournal] | None] = {}
 
     @property
@@ -101,8 +105,10 @@ class Coordination:
     def _find(self, group_id: str) -> tuple[GroupShard, GroupJournal]:
         if not self._shards:
             raise KafkaError(ErrorCode.NOT_COORDINATOR, f"{OFFSETS_TOPIC} has not been made yet.")
-        found = self._shards.get(partition_for(group_id, len(self._shards)))
+        index = partition_for(group_id, len(self._shards))
+        found = self._shards.get(index)
         if found is None:
+            self._ask_again(OFFSETS_TOPIC, index)
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"Group '{group_id}' has its log offline.")
         return found
 

@@ -13,11 +13,8 @@ import trio
 
 from wirekafka.broker.complaints import Complaints
 from wirekafka.broker.flushing import Flusher
-from wirekafka.observability import get_logger
 from wirekafka.protocol.error_codes import KafkaError
 from wirekafka.storage import LogDirectory
-
-logger = get_logger("broker")
 
 _LEAST_INTERVAL_MS = 100
 
@@ -28,8 +25,8 @@ async def checkpoint_at_intervals(directory: LogDirectory, flusher: Flusher, int
     while True:
         await _sleep(interval_ms)
         await _flush_all(directory, flusher)
-        directory.note_offsets()
-        complaints.hear(await _in_thread(directory.checkpoints.write))
+        noted = _note_offsets(directory)
+        complaints.hear(await _in_thread(directory.checkpoints.write) or noted)
 
 
 async def checkpoint_start_offsets_at_intervals(directory: LogDirectory, interval_ms: int) -> None:
@@ -37,8 +34,8 @@ async def checkpoint_start_offsets_at_intervals(directory: LogDirectory, interva
     complaints = Complaints("the start offsets' checkpoint stays as it is")
     while True:
         await _sleep(interval_ms)
-        directory.note_offsets()
-        complaints.hear(await _in_thread(directory.checkpoints.write_log_start_offsets))
+        noted = _note_offsets(directory)
+        complaints.hear(await _in_thread(directory.checkpoints.write_log_start_offsets) or noted)
 
 
 async def expire_producers_at_intervals(
@@ -62,16 +59,18 @@ async def _flush_all(directory: LogDirectory, flusher: Flusher) -> None:
         await flush.ended.wait()
 
 
+def _note_offsets(directory: LogDirectory) -> KafkaError | None:
+    """Note what can be noted: on a full disk a start that has moved may have to wait."""
+    try:
+        directory.note_offsets()
+    except KafkaError as error:
+        return error
+    return None
+
+
 async def _in_thread(write: Callable[[], None]) -> KafkaError | None:
     try:
         await trio.to_thread.run_sync(write)
     except KafkaError as error:
         return error
     return None
-
-
-def report_notices(directory: LogDirectory) -> None:
-    """Log what the folder had to be mended of, once."""
-    for notice in directory.notices:
-        logger.warning("%s", notice)
-    directory.notices.clear()

@@ -1,19 +1,15 @@
 """Looks offsets up by time: finds where to look on the event loop, and looks in a thread.
 
 Called by `handlers.offsets`; calls `storage.timestamps`. A batch may have to be read and unpacked, which
-is bounded, and is done for few at once.
+is bounded, and is done for few at once (`unpacking`).
 
 Source: KIP-79, KIP-734; Kafka's Partition.fetchOffsetForTimestamp.
 """
 
-import trio
-
 from wirekafka.broker.partition import ListedOffset, Partition
+from wirekafka.broker.unpacking import run_unpacking
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import TimestampOffset, TimestampSearch, search_largest, searches_at_or_after
-
-_MOST_AT_ONCE = 2
-_limiter: trio.lowlevel.RunVar[trio.CapacityLimiter] = trio.lowlevel.RunVar("looking up")
+from wirekafka.storage import TimestampOffset, search_largest, searches_at_or_after
 
 
 async def offset_for_timestamp(
@@ -25,7 +21,7 @@ async def offset_for_timestamp(
     """
     try:
         for search in searches_at_or_after(partition.log, timestamp_ms):
-            found = await _run(search)
+            found = await run_unpacking(search.run)
             if found is not None:
                 return _listed(partition, found, committed_only)
     except OSError as error:
@@ -40,19 +36,10 @@ async def offset_of_max_timestamp(partition: Partition, *, committed_only: bool)
     """
     try:
         search = search_largest(partition.log)
-        found = await _run(search) if search is not None else None
+        found = await run_unpacking(search.run) if search is not None else None
     except OSError as error:
         raise _unreadable(partition, error) from error
     return ListedOffset() if found is None else _listed(partition, found, committed_only)
-
-
-async def _run(search: TimestampSearch) -> TimestampOffset | None:
-    try:
-        limiter = _limiter.get()
-    except LookupError:
-        limiter = trio.CapacityLimiter(_MOST_AT_ONCE)
-        _limiter.set(limiter)
-    return await trio.to_thread.run_sync(search.run, limiter=limiter)
 
 
 def _listed(partition: Partition, found: TimestampOffset, committed_only: bool) -> ListedOffset:

@@ -108,21 +108,25 @@ def _open_some(
         except IndexError:  # another thread was first
             break
         try:
-            opened.append((wanted, _open_one(directory, wanted, progress, now_ms)))
+            opened.append((wanted, open_one(directory, wanted, progress=progress, now_ms=now_ms)))
         except OpeningGivenUp:
             left.clear()
         progress.opened()
     return opened
 
 
-def _open_one(
-    directory: LogDirectory, wanted: Wanted, progress: OpeningProgress, now_ms: int
+def open_one(
+    directory: LogDirectory, wanted: Wanted, *, now_ms: int, progress: OpeningProgress | None = None
 ) -> PartitionLog | KafkaError:
+    """Open a partition, made if it is not there; give its log, or why it is offline."""
     try:
         return directory.open_log(
             wanted.topic_partition, wanted.topic_id, wanted.config, now_ms=now_ms, progress=progress
         )
     except KafkaError as error:
+        # It is kept for long: it must not keep the frames it came through, and all that was opened in them.
+        if error.__cause__ is not None:
+            error.__cause__.with_traceback(None)
         return error.with_traceback(None)
 
 
@@ -135,3 +139,10 @@ async def _make_recovered_last(directory: LogDirectory) -> None:
         await trio.to_thread.run_sync(flush_logs, directory.disk, directory.path, logs)
     except KafkaError as error:
         logger.error("what was recovered may not last: %s", error)
+
+
+def report_notices(directory: LogDirectory) -> None:
+    """Log what the folder had to be mended of, once."""
+    for notice in directory.notices:
+        logger.warning("%s", notice)
+    directory.notices.clear()

@@ -3,6 +3,8 @@
 Called by `cluster`, which tells of every record applied, and by handlers, which look partitions up.
 Calls `storage.LogDirectory`, and `opening` for all that is there at the start.
 
+A log that could not be opened or made for want of space or descriptors is tried again when it is asked for.
+
 Source: Kafka's LogManager and the part of ReplicaManager that follows metadata changes.
 """
 
@@ -11,13 +13,13 @@ from collections.abc import Callable
 import trio
 
 from wirekafka.broker.flushing import Flusher
-from wirekafka.broker.opening import Wanted, Watch, log_progress, open_logs
+from wirekafka.broker.opening import Wanted, Watch, log_progress, open_logs, open_one, report_notices
 from wirekafka.broker.partition import Partition
 from wirekafka.ids import TopicPartition
 from wirekafka.metadata import MetadataImage, TopicImage
 from wirekafka.observability import get_logger
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import LogConfig, LogDirectory, PartitionLog, belongs
+from wirekafka.storage import LogConfig, LogDirectory, PartitionLog, belongs, may_pass
 
 logger = get_logger("broker")
 
@@ -43,6 +45,11 @@ class Partitions:
         self._flusher = flusher
         self._by_topic: dict[str, dict[int, Partition | KafkaError]] = {}
         self._names: dict[bytes, str] = {}
+        self._asked: set[TopicPartition] = set()
+        """Offline partitions that were asked for since they were last tried."""
+        self._asked_bell = trio.Event()
+        self._reopening: set[TopicPartition] = set()
+        """What is being tried again in a thread, and may not be touched meanwhile."""
 
     def find(self, topic: str, partition: int) -> Partition:
         """Look a partition up.
@@ -53,6 +60,7 @@ class Partitions:
         if isinstance(found, Partition):
             return found
         if found is not None:
+            self.ask_again(topic, partition)
             # A fresh one each time: an exception keeps the frames of every raise alive.
             raise KafkaError(found.code, found.message)
         raise KafkaError(
@@ -88,12 +96,9 @@ class Partitions:
         Done in that many threads, while `watch` shows how far it has come.
         """
         await trio.to_thread.run_sync(self._clear_folders)
-        wanted = []
-        for topic in self._image.topics.values():
-            self._names[topic.topic_id] = topic.name
-            config = self._log_config(topic.name)
-            partitions = (TopicPartition(topic.name, index) for index in topic.partitions)
-            wanted += [Wanted(topic_partition, topic.topic_id, config) for topic_partition in partitions]
+        wanted = [
+            self._wanted(topic, index) for topic in self._image.topics.values() for index in topic.partitions
+        ]
         opened = await open_logs(self._directory, wanted, threads=threads, watch=watch, now_ms=self._now_ms())
         for each, log in opened:
             self._take_up(each.topic_partition, log)
@@ -111,6 +116,14 @@ class Partitions:
             ):
                 self._clear(topic_partition, is_deleted=topic_id in self._image.removed_topic_ids)
         self._image.removed_topic_ids.clear()
+        self._directory.forget_all_but(
+            {
+                TopicPartition(name, index)
+                for name, topic in self._image.topics.items()
+                for index in topic.partitions
+            }
+            | {TopicPartition(METADATA_TOPIC, 0)}
+        )
 
     def _clear(self, topic_partition: TopicPartition, *, is_deleted: bool) -> None:
         if is_deleted:
@@ -125,27 +138,92 @@ class Partitions:
         except KafkaError as error:
             logger.error("%s is deleted, its folder is not: %s", topic_partition, error)
 
+    async def free_names(self) -> None:
+        """Have nothing on the disk tell of deleted partitions, whose names may be used again.
+
+        What cannot be done here is done when their folders are made, on the event loop.
+        """
+        checkpoints = self._directory.checkpoints
+        if checkpoints.has_forgotten:
+            try:
+                await trio.to_thread.run_sync(checkpoints.write_forgotten)
+            except KafkaError as error:
+                logger.error("what is noted of deleted topics is still on the disk: %s", error)
+
     def open_one(self, topic: TopicImage, index: int) -> None:
         """Open a partition of a topic, made if it is not there; one that cannot be read is offline."""
-        topic_partition = TopicPartition(topic.name, index)
-        self._names[topic.topic_id] = topic.name
-        config = self._log_config(topic.name)
-        try:
-            log = self._directory.open_log(topic_partition, topic.topic_id, config, now_ms=self._now_ms())
-        except KafkaError as error:
-            self._take_up(topic_partition, error)
+        wanted = self._wanted(topic, index)
+        if wanted.topic_partition in self._reopening:
+            going = KafkaError(
+                ErrorCode.KAFKA_STORAGE_ERROR, f"{wanted.topic_partition} is still to be removed."
+            )
+            self._take_up(wanted.topic_partition, going)
         else:
-            self._take_up(topic_partition, log)
+            self._take_up(wanted.topic_partition, open_one(self._directory, wanted, now_ms=self._now_ms()))
+
+    def _wanted(self, topic: TopicImage, index: int) -> Wanted:
+        self._names[topic.topic_id] = topic.name
+        return Wanted(TopicPartition(topic.name, index), topic.topic_id, self._log_config(topic.name))
 
     def _take_up(self, topic_partition: TopicPartition, log: PartitionLog | KafkaError) -> None:
         topic, index = topic_partition
         partitions = self._by_topic.setdefault(topic, {})
+        before = partitions.get(index)
         if isinstance(log, KafkaError):
-            logger.error("%s is offline: %s", topic_partition, log)
+            if not isinstance(before, KafkaError) or before.message != log.message:
+                logger.error("%s is offline: %s", topic_partition, log)
             partitions[index] = log
         else:
+            if before is not None:
+                logger.info("%s is on line now", topic_partition)
             leader_epoch = self._image.topics[topic].partitions[index].leader_epoch
             partitions[index] = Partition(log, leader_epoch, self._flusher)
+
+    # --- trying again
+
+    def ask_again(self, topic: str, index: int) -> None:
+        """Have a partition tried again that is offline, if that may help."""
+        if self._may_come_back(topic, index):
+            self._asked.add(TopicPartition(topic, index))
+            self._asked_bell.set()
+
+    def _may_come_back(self, topic: str, index: int) -> bool:
+        found = self._by_topic.get(topic, {}).get(index)
+        return isinstance(found, KafkaError) and may_pass(found)
+
+    async def reopen_asked(self) -> list[TopicPartition]:
+        """Wait for offline partitions to be asked for, and try them again; give those on line now."""
+        await self._asked_bell.wait()
+        asked, self._asked, self._asked_bell = self._asked, set(), trio.Event()
+        wanted = [
+            self._wanted(self._image.topics[topic], index)
+            for topic, index in sorted(asked)
+            if self._may_come_back(topic, index)
+        ]
+        self._reopening = {each.topic_partition for each in wanted}
+        try:
+            opened = await open_logs(
+                self._directory, wanted, threads=1, watch=log_progress, now_ms=self._now_ms()
+            )
+        finally:
+            self._reopening = set()
+        for each, log in opened:
+            self._take_up_again(each, log)
+        report_notices(self._directory)
+        return [each.topic_partition for each in wanted if self.is_online(*each.topic_partition)]
+
+    def _take_up_again(self, wanted: Wanted, log: PartitionLog | KafkaError) -> None:
+        """Take up what was tried again, or remove it when its topic was deleted meanwhile."""
+        name, index = wanted.topic_partition
+        topic = self._image.topics.get(name)
+        if topic is not None and topic.topic_id == wanted.topic_id:
+            self._take_up(wanted.topic_partition, log)
+            return
+        if isinstance(log, PartitionLog):
+            log.abandon()
+        self._delete_folder(wanted.topic_partition)
+        if topic is not None and index in topic.partitions:
+            self.open_one(topic, index)
 
     def reconfigure(self, topic: str) -> None:
         """Give the logs of a topic the settings that now hold for it."""
@@ -160,6 +238,8 @@ class Partitions:
         self._image.removed_topic_ids.discard(topic_id)
         for index, partition in self._by_topic.pop(name).items():
             topic_partition = TopicPartition(name, index)
+            if topic_partition in self._reopening:
+                continue  # it is removed when the thread is through with it
             try:
                 if isinstance(partition, Partition):
                     partition.mark_deleted()

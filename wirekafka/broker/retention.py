@@ -67,13 +67,12 @@ class Retention:
         while True:
             await trio.sleep(settings().get_int("log.retention.check.interval.ms") / 1000)
             looks_at_all = trio.current_time() >= looked_at_all + _SECONDS_BETWEEN_LOOKS_AT_ALL
-            partitions = self._partitions.online()
             if looks_at_all:
                 looked_at_all = trio.current_time()
-            else:
-                partitions = [partition for partition in partitions if _is_watched(partition.log)]
             errors: list[KafkaError] = []
-            await self._shorten(partitions, errors, are_claimed=False)
+            await self._shorten(
+                self._partitions.online(), errors, are_claimed=False, are_watched=not looks_at_all
+            )
             self._complaints.hear(errors[0] if errors else None)
 
     async def apply(self, topic: str) -> None:
@@ -94,6 +93,44 @@ class Retention:
         A restart keeps that, also after a kill. Raises OFFSET_OUT_OF_RANGE, POLICY_VIOLATION for a topic that
         is only compacted, and what `Partitions.find` and a checkpoint do.
         """
+        [start] = await self.delete_all_records([(topic, index, offset)])
+        if isinstance(start, KafkaError):
+            raise start
+        return start
+
+    async def delete_all_records(self, wanted: Iterable[tuple[str, int, int]]) -> list[int | KafkaError]:
+        """Do as `delete_records` for topics, partitions and offsets, with one checkpoint for all of them."""
+        moved = [self._moved(*one) for one in wanted]
+        logs = [log for log in moved if isinstance(log, PartitionLog)]
+        failures = await self._checkpoint(logs)
+        if failures:
+            await self._free(failures)
+            failures = await self._checkpoint(logs)
+        return [
+            log if isinstance(log, KafkaError) else failures.get(log, log.log_start_offset) for log in moved
+        ]
+
+    def _moved(self, topic: str, index: int, offset: int) -> PartitionLog | KafkaError:
+        """The log, which begins at an offset now; or why it does not."""
+        try:
+            return self._move_start(topic, index, offset)
+        except KafkaError as error:
+            return error
+
+    async def _free(self, logs: Iterable[PartitionLog]) -> None:
+        """Remove what lies before the start of logs at once: the disk that takes no checkpoint may be full.
+
+        Until a checkpoint tells where they begin, their first file does.
+        """
+        for log in logs:
+            if log.closed or log.disk.health.failure or self._claims.is_claimed(log.topic_partition):
+                continue
+            try:
+                await self._unlinking.now(log.delete_records_before(log.log_start_offset))
+            except KafkaError as error:
+                logger.warning("%s keeps what lies before its start: %s", log.topic_partition, error)
+
+    def _move_start(self, topic: str, index: int, offset: int) -> PartitionLog:
         partition = self._partitions.find(topic, index)
         log = partition.log
         if DELETE not in log.config.cleanup_policy and COMPACT in log.config.cleanup_policy:
@@ -111,17 +148,24 @@ class Retention:
             )
         log.disk.health.check()
         log.move_start(start)
-        await self._checkpoint([log])
-        return log.log_start_offset
+        return log
 
     async def _shorten(
-        self, partitions: Iterable[Partition], errors: list[KafkaError], *, are_claimed: bool
+        self,
+        partitions: Iterable[Partition],
+        errors: list[KafkaError],
+        *,
+        are_claimed: bool,
+        are_watched: bool = False,
     ) -> None:
-        """Let logs begin where they are to begin, and set the files aside that lie before."""
+        """Let logs begin where they are to begin, and set the files aside that lie before.
+
+        Of all logs, or of those alone that are to be shortened soon after they are due.
+        """
         due: list[PartitionLog] = []
         for count, partition in enumerate(partitions, 1):
             try:
-                if self._is_due(partition):
+                if (_is_watched(partition.log) or not are_watched) and self._is_due(partition):
                     due.append(partition.log)
             except KafkaError as error:
                 errors.append(error)
@@ -135,11 +179,8 @@ class Retention:
 
     async def _drop(self, due: list[PartitionLog], errors: list[KafkaError], *, are_claimed: bool) -> None:
         """Checkpoint where logs begin, then give the files before that the names under which they go."""
-        try:
-            await self._checkpoint(due)
-        except KafkaError as error:
-            # On a full disk this is what frees space; the first file that stays is the start as well.
-            errors.append(error)
+        # On a full disk this is what frees space; the first file that stays is the start as well.
+        errors += (await self._checkpoint(due)).values()
         for log in due:
             if log.closed or (self._claims.is_claimed(log.topic_partition) and not are_claimed):
                 continue
@@ -160,13 +201,25 @@ class Retention:
             return True
         return has_passed_segments(log)
 
-    async def _checkpoint(self, logs: Iterable[PartitionLog]) -> None:
-        """Make where these logs begin last. Raises KAFKA_STORAGE_ERROR."""
+    async def _checkpoint(self, logs: Iterable[PartitionLog]) -> dict[PartitionLog, KafkaError]:
+        """Make where these logs begin last; give those of which it cannot be told, and why."""
         checkpoints = self._directory.checkpoints
+        failures: dict[PartitionLog, KafkaError] = {}
+        noted: list[PartitionLog] = []
         for log in logs:
-            if not log.closed:
+            if log.closed:
+                continue
+            try:
                 checkpoints.note(log)
-        await trio.to_thread.run_sync(checkpoints.write_log_start_offsets)
+                noted.append(log)
+            except KafkaError as error:
+                failures[log] = error
+        if noted:
+            try:
+                await trio.to_thread.run_sync(checkpoints.write_log_start_offsets)
+            except KafkaError as error:
+                failures.update(dict.fromkeys(noted, error))
+        return failures
 
 
 def _is_watched(log: PartitionLog) -> bool:

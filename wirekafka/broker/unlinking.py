@@ -42,7 +42,11 @@ class Unlinking:
             paths: list[str] = []
             while self._due and self._due[0][0] <= trio.current_time():
                 paths += heapq.heappop(self._due)[1]
-            try:
-                await trio.to_thread.run_sync(self._unlink, paths)
-            except OSError as error:
-                logger.warning("files of dropped segments are left until the next start: %s", error)
+            await self.now(paths)
+
+    async def now(self, paths: Sequence[str]) -> None:
+        """Remove files. What cannot be removed is left for the next start."""
+        try:
+            await trio.to_thread.run_sync(self._unlink, paths)
+        except OSError as error:
+            logger.warning("files of dropped segments are left until the next start: %s", error)

@@ -39,30 +39,34 @@ async def delete_records(request: DeleteRecordsRequest, context: RequestContext)
     for topic in request.topics:
         for partition in topic.partitions:
             wanted.setdefault(topic.name, {})[partition.partition_index] = partition.offset
+    broker = context.broker
+    asked = [(name, index, offset) for name, offsets in wanted.items() for index, offset in offsets.items()]
+    allowed = [one for one in asked if not is_internal(one[0]) or not broker.partitions.exists(*one[:2])]
+    starts = await broker.retention.delete_all_records(allowed)
+    answers = {(name, index): start for (name, index, _), start in zip(allowed, starts, strict=True)}
     return DeleteRecordsResponse(
         throttle_time_ms=0,
         topics=[
             DeleteRecordsTopicResult(
                 name=name,
-                partitions=[await _delete(name, index, offset, context) for index, offset in offsets.items()],
+                partitions=[
+                    _result(index, answers.get((name, index), _of_internal_topic(name))) for index in offsets
+                ],
             )
             for name, offsets in wanted.items()
         ],
     )
 
 
-async def _delete(
-    topic: str, index: int, offset: int, context: RequestContext
-) -> DeleteRecordsPartitionResult:
-    broker = context.broker
-    try:
-        if broker.partitions.exists(topic, index) and is_internal(topic):
-            raise KafkaError(
-                ErrorCode.INVALID_TOPIC_EXCEPTION, f"Records of the internal topic {topic} cannot be deleted."
-            )
-        start = await broker.retention.delete_records(topic, index, offset)
-    except KafkaError as error:
-        return _failed(index, error)
+def _of_internal_topic(topic: str) -> KafkaError:
+    return KafkaError(
+        ErrorCode.INVALID_TOPIC_EXCEPTION, f"Records of the internal topic {topic} cannot be deleted."
+    )
+
+
+def _result(index: int, start: int | KafkaError) -> DeleteRecordsPartitionResult:
+    if isinstance(start, KafkaError):
+        return _failed(index, start)
     return DeleteRecordsPartitionResult(partition_index=index, low_watermark=start, error_code=ErrorCode.NONE)
 
 

@@ -17,6 +17,7 @@ from wirekafka.storage.flushing import flush_logs
 from wirekafka.storage.health import Health
 from wirekafka.storage.locking import DataDirectoryInUse
 from wirekafka.storage.log import Appended, PartitionLog
+from wirekafka.storage.opening import may_pass
 from wirekafka.storage.partition_folder import belongs
 from wirekafka.storage.progress import OpeningGivenUp, OpeningProgress
 from wirekafka.storage.recompression import needs_preparation, prepare
@@ -67,6 +68,7 @@ __all__ = [
     "cleanable",
     "flush_logs",
     "has_passed_segments",
+    "may_pass",
     "needs_preparation",
     "prepare",
     "search_largest",

@@ -8,6 +8,7 @@ Source: Kafka's LogManager and CleanShutdownFileHandler.
 """
 
 import json
+from collections.abc import Container
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -154,11 +155,9 @@ class LogDirectory:
     ) -> PartitionLog:
         folder = self._folder(topic_partition)
         stopped = self._how_it_stopped(topic_partition)
-        try:
-            self._files.make_folder(folder)
+        if not self._has_folder(topic_partition):
+            self._make_folder(topic_partition, folder)
             stopped = Stopped(is_new_folder=True)
-        except FileExistsError:
-            pass  # the usual case
         partition_folder.claim(self._files, folder, topic_partition, topic_id, self.notices)
         return open_partition(
             self.disk,
@@ -172,6 +171,16 @@ class LogDirectory:
             progress=progress,
         )
 
+    def _make_folder(self, topic_partition: TopicPartition, folder: str) -> None:
+        recovery_point = self.checkpoints.recovery_points.get(topic_partition, 0)
+        if recovery_point:
+            self.notices.append(
+                f"{topic_partition}: its folder is gone, though its records up to {recovery_point} were made "
+                "to last; it begins anew"
+            )
+        self.checkpoints.begin_anew(topic_partition)
+        self._files.make_folder(folder)
+
     def _how_it_stopped(self, topic_partition: TopicPartition) -> Stopped:
         return Stopped(
             clean=self.was_clean and topic_partition in self._unopened,
@@ -183,10 +192,21 @@ class LogDirectory:
     def _folder(self, topic_partition: TopicPartition) -> str:
         return f"{self.path}/{topic_partition}"
 
+    def _has_folder(self, topic_partition: TopicPartition) -> bool:
+        try:
+            self._files.size_of(self._folder(topic_partition))
+        except FileNotFoundError:
+            return False
+        return True
+
     def delete_log(self, log: PartitionLog) -> None:
         """Close a log and remove it with all its records; slices that were given out stay readable."""
         log.abandon()
-        self.delete_partition(log.topic_partition)
+        try:
+            self.delete_partition(log.topic_partition)
+        finally:
+            # A thread may have opened a file again before the folder had its new name.
+            log.segments.release()
 
     def delete_partition(self, topic_partition: TopicPartition) -> None:
         """Remove the folder of a partition whose log is not open, or was never opened.
@@ -216,6 +236,10 @@ class LogDirectory:
         self.checkpoints.forget(topic_partition)
         return name
 
+    def forget_all_but(self, topic_partitions: Container[TopicPartition]) -> None:
+        """Disbelieve what is noted of partitions that are none of these: they were deleted before a kill."""
+        self.checkpoints.forget_all_but(topic_partitions)
+
     def _unique_name(self, topic_partition: TopicPartition, ending: str) -> str:
         return partition_folder.renamed(topic_partition, self._files.random_bytes(16), ending)
 
@@ -238,17 +262,21 @@ class LogDirectory:
         return [log for log in self.logs() if not log.closed and log.recovery_point < log.log_end_offset]
 
     def note_offsets(self) -> None:
-        """Take up how far each log is: what the next `checkpoint` writes."""
-        for log in self.logs():
-            self.checkpoints.note(log)
+        """Take up how far each log is: what the next `checkpoint` writes.
+
+        Raises KAFKA_STORAGE_ERROR when of one that cannot be told yet, and has taken up the rest.
+        """
+        self.checkpoints.note_all(self.logs())
 
     def checkpoint_start_offsets(self) -> None:
         """Write where the logs begin, and nothing else; may be called in a thread.
 
         Raises KAFKA_STORAGE_ERROR.
         """
-        self.note_offsets()
-        self.checkpoints.write_log_start_offsets()
+        try:
+            self.note_offsets()
+        finally:
+            self.checkpoints.write_log_start_offsets()
 
     def cleaned_up_to(self, topic_partition: TopicPartition) -> int | None:
         """The first offset that the compactor has not come to; None when it never was there."""
@@ -267,30 +295,41 @@ class LogDirectory:
 
         Raises KAFKA_STORAGE_ERROR.
         """
-        self.note_offsets()
-        self.checkpoints.write()
+        try:
+            self.note_offsets()
+        finally:
+            self.checkpoints.write()
 
     def close(self, *, clean: bool) -> None:
         """Close every log and let go of the folder.
 
-        A clean close flushes, writes snapshots and checkpoints, and the marker last: unless a log is
-        in doubt (`notices` says why), which the next start then has to check. Raises KAFKA_STORAGE_ERROR;
-        the folder is let go of all the same.
+        A clean close flushes, writes snapshots and checkpoints, and the marker last: unless something could
+        not be written, or a log is in doubt (`notices` says why), which the next start then has to check.
+        Raises KAFKA_STORAGE_ERROR after a sync that failed; the folder is let go of all the same.
         """
         if self._lock is None:
             return
         try:
-            if clean and self._flush_and_close_logs():
-                self.checkpoint()
-                self._write_clean_marker()
-        except OSError as error:
-            raise self.disk.storage_error("The data folder could not be closed", error) from error
+            if clean:
+                self._close_clean()
+        except KafkaError as error:
+            if self.disk.health.failure:
+                raise
+            self.notices.append(error.message)
         finally:
             for log in self._logs.values():
                 log.abandon()
             self._logs.clear()
             self.disk.close()
             self._lock = None
+
+    def _close_clean(self) -> None:
+        try:
+            if self._flush_and_close_logs():
+                self.checkpoint()
+                self._write_clean_marker()
+        except OSError as error:
+            raise self.disk.storage_error("The data folder could not be closed", error) from error
 
     def _flush_and_close_logs(self) -> bool:
         """Write every log out and make all last together; whether the folder is still to be trusted."""
@@ -311,7 +350,8 @@ class LogDirectory:
         return True
 
     def _write_clean_marker(self) -> None:
-        if self._broken or (self._unopened and not self.was_clean):
+        is_in_doubt = any(self._has_folder(topic_partition) for topic_partition in self._broken)
+        if is_in_doubt or (self._unopened and not self.was_clean):
             return
         marker = json.dumps({"version": 0, "brokerEpoch": _BROKER_EPOCH_UNKNOWN}, separators=(",", ":"))
         write_file(self._files, f"{self.path}/{CLEAN_SHUTDOWN}", marker.encode(), sync=True)

@@ -194,16 +194,18 @@ class OpenFile:
 
     def write(self, data: Data, position: int) -> None:
         """Write all of `data`, however many calls that takes."""
-        self.written = True
-        written = self._files.pwrite(self.fd, data, position)
-        if written == len(data):
-            return
-        rest = memoryview(data)
-        while written < len(rest):
-            count = self._files.pwrite(self.fd, rest[written:], position + written)
-            if count <= 0:
-                raise OSError(errno.EIO, "a write made no progress")
-            written += count
+        try:
+            written = self._files.pwrite(self.fd, data, position)
+            if written == len(data):
+                return
+            rest = memoryview(data)
+            while written < len(rest):
+                count = self._files.pwrite(self.fd, rest[written:], position + written)
+                if count <= 0:
+                    raise OSError(errno.EIO, "a write made no progress")
+                written += count
+        finally:
+            self.written = True  # after the calls: a sync that began during one need not cover it
 
     def truncate(self, length: int) -> None:
         self._files.ftruncate(self.fd, length)

@@ -59,7 +59,8 @@ def _begin(disk: Disk, log: FlushableLog, failures: list[KafkaError]) -> Flush |
     try:
         return log.begin_flush()
     except OSError as error:
-        failures.append(_error(disk, log, error))
+        if not log.closed:  # else it was deleted meanwhile, and has nothing to flush any more
+            failures.append(_error(disk, log, error))
         return None
 
 

@@ -5,6 +5,8 @@ Called by `directory` and `stopped_folder`. It goes with the process, so a kill 
 Source: Kafka's FileLock and the `.lock` file of LogManager.
 """
 
+import contextlib
+
 from wirekafka.storage.files import Files, OpenFile
 
 LOCK = ".lock"
@@ -28,6 +30,7 @@ def take_lock(files: Files, root: str) -> OpenFile:
     if not files.lock(lock.fd):
         text = lock.read(32, 0).split()
         raise DataDirectoryInUse(int(text[0]) if text and text[0].isdigit() else None)
-    lock.truncate(0)
-    lock.write(f"{files.process_id()}\n".encode(), 0)
+    with contextlib.suppress(OSError):  # for people only: a full disk must not keep a broker from starting
+        lock.truncate(0)
+        lock.write(f"{files.process_id()}\n".encode(), 0)
     return lock

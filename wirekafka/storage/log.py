@@ -284,27 +284,31 @@ class PartitionLog:
         passed over by every later start. Raises what `move_start` does, and KAFKA_STORAGE_ERROR.
         """
         self.move_start(offset)
-        try:
-            removed = self.segments.remove_before(self.log_start_offset)
-            if self.log_start_offset == self.log_end_offset and self.segments.active.size:
-                removed += self._replace_active(freed=bool(removed))
-            removed += self.snapshots.set_aside(self.snapshots.before(self.segments.first_offset))
-        except OSError as error:
-            raise self._storage_error("could not be shortened", error) from error
+        removed: list[str] = []
+        failure = None
+        for shorten in (self._remove_passed, self._replace_passed_active, self._remove_snapshots):
+            try:
+                removed += shorten()
+            except OSError as error:
+                failure = self._storage_error("could not be shortened", error)
+        if failure is not None and not removed:
+            raise failure
+        # Else what was freed is to be unlinked first: the disk may be full. Asked again, this tries the rest.
         with contextlib.suppress(OSError):  # on a full disk this must not be in the way; a flush writes them
             self.unflushed.write_epochs()
         return removed
 
-    def _replace_active(self, *, freed: bool) -> list[str]:
-        try:
-            self._roll(self.segments.active.created_ms)
-        except OSError as error:
-            if not freed:
-                raise
-            # The disk is full, and what was freed has to be unlinked first; asked again, this is tried again.
-            self._storage_error("could not be rolled", error)
-            return []
+    def _remove_passed(self) -> list[str]:
         return self.segments.remove_before(self.log_start_offset)
+
+    def _replace_passed_active(self) -> list[str]:
+        if self.log_start_offset < self.log_end_offset or not self.segments.active.size:
+            return []
+        self._roll(self.segments.active.created_ms)
+        return self._remove_passed()
+
+    def _remove_snapshots(self) -> list[str]:
+        return self.snapshots.set_aside(self.snapshots.before(self.segments.first_offset))
 
     def roll(self, now_ms: int) -> None:
         """Begin a new segment, unless nothing is in the last. Raises KAFKA_STORAGE_ERROR."""

@@ -14,10 +14,17 @@ from wirekafka.protocol.records import HEADER_BYTES, RecordBatch
 from wirekafka.storage.config import COMPACT, LogConfig
 from wirekafka.storage.disk import Disk
 from wirekafka.storage.epochs import LeaderEpochs
-from wirekafka.storage.files import Files
+from wirekafka.storage.files import Files, SyncFailed
 from wirekafka.storage.producer_state import ProducerState
 from wirekafka.storage.progress import OpeningProgress
+from wirekafka.storage.scan import Damaged
 from wirekafka.storage.segment import Segment
+
+
+def may_pass(error: KafkaError) -> bool:
+    """Whether the operating system has refused what it may do later, as on a full disk. Damage stays."""
+    cause = error.__cause__
+    return isinstance(cause, OSError) and not isinstance(cause, Damaged | SyncFailed)
 
 
 @dataclass(slots=True, kw_only=True)

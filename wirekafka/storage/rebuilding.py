@@ -118,13 +118,14 @@ def _is_data_of(header: RecordBatch, aborted: AbortedTransaction) -> bool:
     return is_data and header.producer_id == aborted.producer_id
 
 
-def rebuild_producers(
-    opening: Opening, names: list[str], log_start_offset: int
-) -> tuple[ProducerState, list[int]]:
-    """Load the newest good snapshot that will do, and replay the batches behind it."""
+def rebuild_producers(opening: Opening, names: list[str]) -> tuple[ProducerState, list[int]]:
+    """Load the newest good snapshot that will do, and replay the batches behind it.
+
+    Without one, all batches that are there: those before the log's start may be sent again as well.
+    """
     producers = ProducerState(opening.topic_partition)
     offsets = _good_snapshots(opening, offsets_of(names, ".snapshot"))
-    start = log_start_offset
+    start = opening.segments[0].base_offset
     usable = [
         offset for offset in offsets if opening.replayed_from is None or offset <= opening.replayed_from
     ]

@@ -96,7 +96,10 @@ def _counted_anew(payload: Bytes, batch: RecordBatch) -> tuple[bytearray, int]:
     """
     out = bytearray()
     first_timestamp = 0
-    for delta, head in enumerate(walk_records(payload, batch.record_count, max_record_bytes=len(payload))):
+    heads = walk_records(
+        payload, batch.record_count, base_timestamp=batch.base_timestamp, max_record_bytes=len(payload)
+    )
+    for delta, head in enumerate(heads):
         timestamp = batch.base_timestamp + head.timestamp_delta
         if batch.is_log_append_time:
             timestamp = batch.max_timestamp

@@ -52,7 +52,9 @@ def heads_of(batch: RecordBatch, payload: Buffer, config: LogConfig) -> Iterator
         )
     packed = batch.codec != Codec.NONE
     largest = config.max_decompressed_message_bytes if packed else _LARGEST_RECORD_BYTES
-    return walk_records(payload, batch.record_count, max_record_bytes=largest)
+    return walk_records(
+        payload, batch.record_count, base_timestamp=batch.base_timestamp, max_record_bytes=largest
+    )
 
 
 def check_records(

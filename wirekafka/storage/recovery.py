@@ -61,7 +61,7 @@ def open_partition(
     log_start_offset = _settle_start(opening)
     settle_epochs(opening, log_start_offset, known=epochs_known)
     _check_transactions(opening, names)
-    producers, snapshot_offsets = rebuild_producers(opening, names, log_start_offset)
+    producers, snapshot_offsets = rebuild_producers(opening, names)
     end = opening.log_end_offset
     recovered = Recovered(
         segments=opening.segments,
@@ -80,12 +80,20 @@ def open_partition(
 
 
 def _write_sealed_indexes(opening: Opening) -> list[str]:
-    """Write the indexes that were made anew; give their files, which are to be synced with the log."""
-    written = []
+    """Write the indexes that were made anew; give their files, which are to be synced with the log.
+
+    On a full disk they are left to the next flush, or to who reads there: the log is right without.
+    """
+    written: list[str] = []
     for segment in opening.segments[:-1]:
-        if opening.checked_from is not None and segment.base_offset >= opening.checked_from:
+        if opening.checked_from is None or segment.base_offset < opening.checked_from:
+            continue
+        try:
             segment.write_indexes(final=True)
-            written += segment.index_paths()
+        except OSError as error:
+            opening.notice(f"indexes that were made anew could not be written: {error.strerror or error}")
+            break
+        written += segment.index_paths()
     return written
 
 

@@ -78,7 +78,10 @@ class Segment:
     def create(
         cls, disk: Disk, folder: str, base_offset: int, *, config: LogConfig, created_ms: int
     ) -> "Segment":
-        """Begin a new, empty segment; its index files are there from the start, as Kafka's tools expect."""
+        """Begin a new, empty segment; its index files are there from the start, as Kafka's tools expect.
+
+        Raises OSError: then nothing of it is there, or `CutBackFailed` is what is raised.
+        """
         segment = cls(disk, folder, base_offset, config=config, created_ms=created_ms)
         try:
             segment._make_files(config)
@@ -88,6 +91,7 @@ class Segment:
         return segment
 
     def _make_files(self, config: LogConfig) -> None:
+        self.release()  # a flush may have come late to a file of this name, of a topic that was deleted
         file = self._disk.open_files.get(self.path, create=True)
         if config.preallocate:
             self._is_preallocated = True
@@ -293,11 +297,16 @@ class Segment:
     def set_aside(self) -> list[str]:
         """Rename the files, so that no start takes them for a log's; give the new names.
 
-        Slices that were given out stay readable. Raises OSError.
+        Slices that were given out stay readable. Raises OSError, when the batches are still under their name.
         """
-        renamed = set_aside(self._files, [self._stem + suffix for suffix in SUFFIXES])
+        gone = set_aside(self._files, [self.path])
+        for path in self.index_paths():
+            try:
+                gone += set_aside(self._files, [path])
+            except OSError:
+                gone.append(path)  # without the batches it means nothing under this name either
         self.release()
-        return renamed
+        return gone
 
 
 def _longest_ms(config: LogConfig) -> int:

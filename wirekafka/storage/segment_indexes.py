@@ -1,8 +1,8 @@
 """`SegmentIndexes`: where the batches of one segment lie, in memory and in the segment's index files.
 
-Owned by `segment`, which notes every batch it appends. Indexes that are read or made anew are built beside those
-in use, by `load_indexes` and `rebuild_indexes`, and are handed over whole or not at all: other threads ask for
-the segment's ends meanwhile, and a read may fail in the middle.
+Owned by `segment`, which notes every batch it appends. Indexes that are read or made anew are built beside
+those in use, by `load_indexes` and `rebuild_indexes`, and are handed over whole or not at all: other threads
+ask for the segment's ends meanwhile, and a read may fail in the middle.
 
 Source: Kafka's LogSegment (append, recover, sanityCheck).
 """
@@ -95,7 +95,10 @@ class SegmentIndexes:
         self.max_timestamp, self.max_timestamp_offset = times.last()
 
     def walk(self, file: OpenFile, extent: Extent) -> None:
-        """Note the batches from the last entry up to the file's end. Raises Damaged if they do not lead there."""
+        """Note the batches from the last entry up to the file's end.
+
+        Raises Damaged if they do not lead there, OSError.
+        """
         self.size = start = self.offsets.last()[1]
         for position, batch in headers(file, start, extent.size):
             if not self._may_have(batch):

@@ -71,7 +71,8 @@ class Segments:
     def remove_before(self, offset: int) -> list[str]:
         """Set the segments aside that end at or before an offset, the oldest first: no hole is left, ever.
 
-        Gives the names their files have now. Raises OSError; the segment that it happened to stays.
+        Gives the names their files have now. A segment that cannot be set aside stays, and all behind it.
+        Raises OSError if that is the first.
         """
         set_aside: list[str] = []
         while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
@@ -81,7 +82,9 @@ class Segments:
                 set_aside += first.set_aside()
             except OSError:
                 self._segments.insert(0, first)
-                raise
+                if not set_aside:
+                    raise
+                break
         return set_aside
 
     def replace(self, replaced: list[Segment], segment: Segment) -> None:

@@ -208,9 +208,10 @@ def _check_timestamps(
         if batch.is_log_append_time:
             raise _producer_set_log_append_time(batch, topic_partition)
         return
-    oldest = newest if batch.is_log_append_time else min(newest, batch.base_timestamp)
+    first = newest if batch.is_log_append_time else batch.base_timestamp
+    oldest, latest_of_both = min(newest, first), max(newest, first)
     earliest, latest = accepted_timestamps(config, now_ms)
-    if newest > latest or newest < earliest or (oldest < earliest and oldest != NO_TIMESTAMP):
+    if latest_of_both > latest or newest < earliest or (oldest < earliest and oldest != NO_TIMESTAMP):
         _blame_records(batch, topic_partition, config, now_ms)
 
 

@@ -236,6 +236,33 @@ def test_what_was_aborted_goes_at_once_and_counts_for_nothing(compacted: Store) 
     assert compacted.folder.joinpath(f"{0:020d}.txnindex").stat().st_size == 34
 
 
+@pytest.mark.parametrize("keys", range(1, 6))
+def test_what_was_aborted_stays_so_where_no_room_is_left(compacted: Store, keys: int) -> None:
+    """The rest of the segment in which the map was full is written anew as well, markers and all."""
+    log = compacted.open()
+    put(log, ("a", "1"), ("b", "1"))
+    put_transactional(log, ("x", "aborted"), producer_id=1, base_sequence=0)
+    put(log, ("c", "1"))
+    put_transactional(log, ("y", "aborted"), producer_id=2, base_sequence=0)
+    marker = end_transaction(log, 1, commit=False)
+    put(log, ("d", "1"), ("a", "2"))
+    seal(log)
+    end_transaction(log, 2, commit=False)
+    put(log, ("z", "end"))
+    seal(log)
+    aborted = log.aborted_transactions(0, log.log_end_offset)
+    expected = [(1, "b", "1"), (3, "c", "1"), (6, "d", "1"), (7, "a", "2"), (9, "z", "end")]
+
+    first = compact(log, room=int(keys * BYTES_AN_ENTRY / 0.9) + 1)
+
+    assert [value for _, _, value in contents(log) if value == "aborted"] == []
+    assert log.aborted_transactions(0, log.log_end_offset) == aborted == [(1, 2), (2, 4)]
+    assert marker in [batch.base_offset for batch in batches(log) if batch.is_control]
+    compact(log, cleaned_up_to=first.end_offset)
+    assert contents(log)[-1] == expected[-1]
+    assert set(expected) <= set(contents(log))
+
+
 def test_an_open_transaction_is_not_compacted(compacted: Store) -> None:
     """Nothing at or behind the last stable offset is."""
     log = compacted.open()

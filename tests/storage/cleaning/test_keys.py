@@ -1,5 +1,7 @@
 """Tests of storage.cleaning.keys: held to the decoder of whole records."""
 
+import struct
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from tests.storage.cleaning.support import keyed_batch
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Codec, Record, RecordBatch, build_batch, decode_records
+from wirekafka.protocol.records.record import encode_record
 from wirekafka.storage.cleaning.keys import RecordKey, keys_of
 
 BYTES = st.none() | st.binary(max_size=200)
@@ -49,6 +52,22 @@ def test_what_is_no_record_is_told(payload: bytes, count: int) -> None:
         assert len(keys) == count
 
     assert code in (ErrorCode.NONE, ErrorCode.CORRUPT_MESSAGE)
+
+
+@pytest.mark.parametrize("deltas", [(0, 2), (1, 0), (0, 0), (0, -1)])
+def test_offsets_that_are_not_the_batchs_are_told(deltas: tuple[int, int]) -> None:
+    """The newest record of a key would be dropped for one that claims an offset behind it."""
+    data = build_batch([])
+    for delta in deltas:
+        encode_record(data, Record(b"k", b"v"), offset_delta=delta, timestamp_delta=0)
+    struct.pack_into(">i", data, 8, len(data) - 12)
+    struct.pack_into(">i", data, 23, 1)  # the last offset delta
+    struct.pack_into(">i", data, 57, 2)  # how many records there are
+
+    with pytest.raises(KafkaError, match="offset") as caught:
+        keys_of(RecordBatch(data), MOST)
+
+    assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
 
 
 def test_a_batch_that_would_grow_without_bound_is_not_unpacked() -> None:

@@ -21,7 +21,7 @@ def filled(store: Store, *sizes: int) -> PartitionLog:
 def read(log: PartitionLog) -> list[int]:
     """The base offsets of the batches; each is whole."""
     found = []
-    for position, batch in whole_batches(log.segments.active, unhurried):
+    for position, batch in whole_batches(log.segments.active, log.log_end_offset, unhurried):
         assert len(bytes(batch)) == batch.size_in_bytes
         assert position == sum(len(bytes(b)) for b in log.batches(0) if b.base_offset < batch.base_offset)
         found.append(batch.base_offset)
@@ -45,7 +45,7 @@ def test_the_pace_is_told_of_what_is_read(store: Store) -> None:
     log = filled(store, 10, 2_000_000)
     told: list[int] = []
 
-    list(whole_batches(log.segments.active, told.append))
+    list(whole_batches(log.segments.active, log.log_end_offset, told.append))
 
     assert sum(told) >= log.size_bytes
 
@@ -66,6 +66,27 @@ def test_what_is_not_right_is_told_with_its_place(store: Store, at: int, byte: i
 
     with pytest.raises(Unreadable, match=f"position {size} of {0:020d}.log is not right: .*{why}"):
         read(log)
+
+
+@pytest.mark.parametrize(("base_offset", "position"), [(0, 1), (2, 2), (3, 1), (1 << 40, 1)])
+def test_an_offset_out_of_order_is_told(store: Store, base_offset: int, position: int) -> None:
+    """No CRC covers a base offset: a flipped bit there must not make newer records look outdated."""
+    log = filled(store, 10, 10, 10)
+    size = log.size_bytes // 3
+    data = bytearray(store.log_path().read_bytes())
+    data[size : size + 8] = base_offset.to_bytes(8, "big")
+    store.log_path().write_bytes(data)
+
+    with pytest.raises(Unreadable, match=f"position {position * size} .*it has offsets"):
+        read(log)
+
+
+def test_the_file_is_read_to_its_end(store: Store) -> None:
+    """Whatever the segment, whose indexes may just be read beside it, thinks of its size."""
+    log = filled(store, 10, 10, 10)
+    log.segments.active.size = 0
+
+    assert [b.base_offset for _, b in whole_batches(log.segments.active, 3, unhurried)] == [0, 1, 2]
 
 
 def test_records_that_cannot_be_decoded_are_told_with_their_place(store: Store) -> None:

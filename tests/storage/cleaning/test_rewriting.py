@@ -134,7 +134,7 @@ class Interfering(OnLoop):
         return function()
 
 
-@pytest.mark.parametrize("at", [3, 4])
+@pytest.mark.parametrize("at", [7, 8, 9, 10, 11])
 def test_a_log_that_was_shortened_meanwhile_is_not_overwritten(store: Store, at: int) -> None:
     """What was deleted does not come back."""
     log = dirty(store)

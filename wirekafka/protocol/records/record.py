@@ -14,6 +14,8 @@ NO_TIMESTAMP = -1
 LEAST_RECORD_BYTES = 7
 """Length, attributes, two deltas, no key, no value, no headers: one byte each."""
 
+_LEAST_TIMESTAMP, _LARGEST_TIMESTAMP = -(1 << 63), (1 << 63) - 1
+
 Headers = tuple[tuple[str, bytes | None], ...]
 
 
@@ -44,10 +46,18 @@ def decode_record(
         headers, position = _read_headers(buffer, position, end)
         if position != end:
             raise ValueError(f"{length} bytes announced, {position - start} used")
+        timestamp_ms = absolute_timestamp(base_timestamp, timestamp_delta)
     except (IndexError, ValueError) as error:
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"A record of the batch is malformed: {error}.") from None
-    record = Record(key, value, base_timestamp + timestamp_delta, headers, base_offset + offset_delta)
-    return record, end
+    return Record(key, value, timestamp_ms, headers, base_offset + offset_delta), end
+
+
+def absolute_timestamp(base_timestamp: int, timestamp_delta: int) -> int:
+    """The time of a record. Raises ValueError where no 64 bits hold it: nobody could write it again."""
+    timestamp_ms = base_timestamp + timestamp_delta
+    if not _LEAST_TIMESTAMP <= timestamp_ms <= _LARGEST_TIMESTAMP:
+        raise ValueError(f"a timestamp of {timestamp_ms}, past 64 bits")
+    return timestamp_ms
 
 
 def _read_bytes(buffer: Buffer, position: int, end: int) -> tuple[bytes | None, int]:

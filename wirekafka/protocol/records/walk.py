@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records.record import absolute_timestamp
 from wirekafka.protocol.records.varint import Buffer, read_varint, read_varlong
 
 
@@ -23,16 +24,19 @@ class RecordHead(NamedTuple):
     end: int
 
 
-def walk_records(payload: Buffer, record_count: int, *, max_record_bytes: int) -> Iterator[RecordHead]:
+def walk_records(
+    payload: Buffer, record_count: int, *, base_timestamp: int, max_record_bytes: int
+) -> Iterator[RecordHead]:
     """Go over all records of an unpacked payload, checking the form of each.
 
-    Raises CORRUPT_MESSAGE for what are not `record_count` records, INVALID_RECORD for one whose length is
-    above `max_record_bytes` (max.decompressed.message.bytes).
+    Raises CORRUPT_MESSAGE for what are not `record_count` records, or for a time that is none with the
+    batch's; INVALID_RECORD for one whose length is above `max_record_bytes` (max.decompressed.message.bytes).
     """
     position = 0
     for _ in range(record_count):
         try:
             head = _read_head(payload, position, max_record_bytes)
+            absolute_timestamp(base_timestamp, head.timestamp_delta)
         except (IndexError, ValueError) as error:
             raise KafkaError(
                 ErrorCode.CORRUPT_MESSAGE, f"A record of the batch is malformed: {error}."

@@ -56,7 +56,8 @@ def clean(
         end_offset = newest.latest_offset + 1
         batch_filter = BatchFilter(
             newest,
-            work.transactions(0, end_offset),
+            # A segment that is clean in part is written anew whole, so what was aborted in its rest counts.
+            work.transactions(0, work.end_of_segments(end_offset)),
             high_watermark=high_watermark,
             now_ms=now_ms,
             delete_retention_ms=log.config.delete_retention_ms,

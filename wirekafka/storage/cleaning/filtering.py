@@ -62,7 +62,10 @@ class BatchFilter:
     """The first of the delete horizons that are still to come."""
 
     def retained(self, batch: RecordBatch) -> bytes | memoryview | None:
-        """The bytes that stay of a whole batch; None when it goes. Raises what `keys_of` and `rebuilt_batch` do."""
+        """The bytes that stay of a whole batch; None when it goes.
+
+        Raises what `keys_of` and `rebuilt_batch` do.
+        """
         may_drop = self.transactions.may_drop(batch)
         horizon_ms = delete_horizon_ms(batch)
         drops_all = may_drop
@@ -108,8 +111,8 @@ class BatchFilter:
 def rebuilt_batch(batch: RecordBatch, kept: list[Record], horizon_ms: int | None) -> bytes:
     """The batch with these of its records alone, and a delete horizon if it has one.
 
-    Raises CORRUPT_MESSAGE for times that no batch can have: a producer may write a base timestamp to which its
-    records add more than 64 bits hold.
+    Raises CORRUPT_MESSAGE for times that no batch can have: a producer may write a base timestamp to which
+    its records add more than 64 bits hold.
     """
     times = [record.timestamp_ms for record in kept]
     base_timestamp = times[0] if horizon_ms is None else horizon_ms

@@ -7,7 +7,8 @@ Source: Kafka's Cleaner.groupSegmentsBySize.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wirekafka.storage.segment import LARGEST_RELATIVE_OFFSET, Segment
+from wirekafka.storage.segment import Segment
+from wirekafka.storage.segment_indexes import LARGEST_RELATIVE_OFFSET
 
 
 @dataclass(slots=True)

@@ -27,7 +27,8 @@ class RecordKey(NamedTuple):
 def keys_of(batch: RecordBatch, most_unpacked_bytes: int) -> list[RecordKey]:
     """Read the keys of a batch, which nobody need have looked into when it was written.
 
-    Raises CORRUPT_MESSAGE, and MESSAGE_TOO_LARGE for more than there is memory for.
+    Their offsets grow and are the batch's, or records of other batches would be dropped for them. Raises
+    CORRUPT_MESSAGE, and MESSAGE_TOO_LARGE for more than there is memory for.
     """
     count = batch.record_count
     if count > max(_MOST_RECORDS, batch.size_in_bytes // LEAST_RECORD_BYTES):
@@ -37,10 +38,13 @@ def keys_of(batch: RecordBatch, most_unpacked_bytes: int) -> list[RecordKey]:
         )
     payload = bytes(unpack_records(batch, max_bytes=most_unpacked_bytes))
     found: list[RecordKey] = []
-    position = 0
+    position, offset, last_offset = 0, batch.base_offset - 1, batch.last_offset
     try:
         for _ in range(count):
             key, position = _read(payload, position, batch.base_offset)
+            if not offset < key.offset <= last_offset:
+                raise ValueError(f"offset {key.offset} behind {offset}, of which {last_offset} is the last")
+            offset = key.offset
             found.append(key)
         if position != len(payload):
             raise ValueError(f"{len(payload) - position} bytes follow the last")

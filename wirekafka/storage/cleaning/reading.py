@@ -3,8 +3,8 @@
 Called by `cleaner`, in a thread: nothing of the segment but its file is used, so nothing is shared with
 the event loop.
 
-Source: Kafka's Cleaner, which grows its buffer for a large batch as this does; that the CRC is checked is
-our own.
+Source: Kafka's Cleaner, which grows its buffer for a large batch as this does; that the CRC and the order of
+offsets, which it does not cover, are checked is our own.
 """
 
 import contextlib
@@ -23,12 +23,15 @@ class Unreadable(Exception):
     """A batch is not right: the log can be read up to there, but not be compacted. The text says where."""
 
 
-def whole_batches(segment: Segment, pace: Callable[[int], None]) -> Iterator[tuple[int, RecordBatch]]:
+def whole_batches(
+    segment: Segment, end_offset: int, pace: Callable[[int], None]
+) -> Iterator[tuple[int, RecordBatch]]:
     """Position and batch, from the first to the last; `pace` is told of what was read.
 
-    Raises Unreadable, OSError.
+    `end_offset` is where the next segment begins. Raises Unreadable, OSError.
     """
-    file, size = segment.file, segment.size
+    file, next_offset = segment.file, segment.base_offset
+    size = file.size()
     position = start = 0
     piece = b""
     while position < size:
@@ -38,6 +41,14 @@ def whole_batches(segment: Segment, pace: Callable[[int], None]) -> Iterator[tup
         batch = RecordBatch(piece, position - start)
         if not batch.crc_ok():
             raise _unreadable(segment, position, "its CRC is not what it says")
+        if not next_offset <= batch.base_offset <= batch.last_offset < end_offset:
+            raise _unreadable(
+                segment,
+                position,
+                f"it has offsets {batch.base_offset} to {batch.last_offset}, and those from {next_offset} to "
+                f"{end_offset - 1} are left",
+            )
+        next_offset = batch.last_offset + 1
         yield position, batch
         position += batch.size_in_bytes
 

@@ -8,6 +8,7 @@ Source: Kafka's Cleaner, whose `checkDone` and `throttler` `pace` is.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 from wirekafka.protocol.records import RecordBatch
@@ -50,14 +51,29 @@ class Work:
 
     def batches(self, segment: Segment) -> Iterator[tuple[int, RecordBatch]]:
         """Position and batch of a sealed segment. Raises Unreadable, LogChanged, OSError."""
+        end_offset = self.loop.call(lambda: self._end_of(segment))
         try:
-            for position, batch in whole_batches(segment, self.pace):
+            for position, batch in whole_batches(segment, end_offset, self.pace):
                 self.pace(0)
                 yield position, batch
         except FileNotFoundError as error:
             if self.log.has_segment(segment):
                 raise
             raise LogChanged from error
+
+    def _end_of(self, segment: Segment) -> int:
+        """Where the segment behind a sealed one begins. Raises LogChanged when the log has it no more."""
+        segments = self.log.segments.all()
+        for one, following in pairwise(segments):
+            if one is segment:
+                return following.base_offset
+        raise LogChanged
+
+    def end_of_segments(self, offset: int) -> int:
+        """Where the first segment begins that has nothing before an offset; else the log's end."""
+        log = self.log
+        ends = (segment.base_offset for segment in self.loop.call(log.segments.all))
+        return next((end for end in ends if end >= offset), log.log_end_offset)
 
     def transactions(self, from_offset: int, up_to_offset: int) -> CleanedTransactions:
         """The state of transactions at an offset, with those that were aborted from there on."""
