@@ -13,6 +13,7 @@ from crc32c import crc32c
 
 from tests.broker.support import broker_config, create_topic, delete_topic
 from wirekafka.broker import Broker, BrokerConfig, open_broker
+from wirekafka.broker.cleaning import _Pace
 from wirekafka.broker.partition import Partition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Record, build_batch, decode_records
@@ -197,6 +198,23 @@ async def test_a_topic_deleted_before_its_turn_is_passed_over(resting: BrokerCon
             assert await delete_topic(broker, "t") == 0
 
 
+async def test_a_compaction_gives_way_by_time_and_not_by_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once a millisecond: most batches of an internal topic have one record, and giving way costs as much."""
+    given_way: list[float] = []
+    monkeypatch.setattr("wirekafka.broker.cleaning.sleep", given_way.append)
+    clock = trio.testing.MockClock()
+    pace = _Pace(1e12, clock)
+
+    def work() -> None:
+        for _ in range(1600):
+            pace(0)
+            clock.jump(1 / 16384)
+
+    await trio.to_thread.run_sync(work)
+
+    assert 80 <= len(given_way) <= 100
+
+
 # --- by itself
 
 
@@ -243,15 +261,16 @@ async def test_damage_stops_one_log_only(tmp_path: Path, caplog: pytest.LogCaptu
 async def test_what_a_client_wrote_stops_one_log_only(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A topic takes times that no compaction can write before it is compacted; the broker goes on."""
+    """Kafka takes times that no compaction can write, and its folder may be ours now; the broker goes on."""
     config = broker_config(tmp_path, **FEW_SETTINGS)
     async with open_broker(config) as broker:
         await create_topic(broker, "t", 1)
         partition, now_ms = broker.partitions.find("t", 0), broker.clock.wall_ms()
-        crafted = build_batch([Record(b"a", b"1", now_ms), Record(b"a", b"2", now_ms + 10)])
-        struct.pack_into(">q", crafted, 27, (1 << 63) - 1)  # the base timestamp, which the second is behind
-        struct.pack_into(">I", crafted, 17, crc32c(crafted[21:]))
-        partition.append(crafted, now_ms=now_ms)
+        batch = build_batch([Record(b"a", b"1", now_ms), Record(b"a", b"2", now_ms + 10)])
+        partition.append(batch, now_ms=now_ms)
+        struct.pack_into(">q", batch, 27, (1 << 63) - 1)  # the base timestamp, which the second is behind
+        struct.pack_into(">I", batch, 17, crc32c(batch[21:]))
+        (config.data_dir / "t-0" / f"{0:020d}.log").write_bytes(batch)
         partition.reconfigure(
             replace(partition.log.config, cleanup_policy=("compact",), min_cleanable_dirty_ratio=0)
         )

@@ -1,5 +1,8 @@
 """cluster: what follows from each metadata record before its reply is released; and after a restart."""
 
+import threading
+from collections.abc import Mapping
+
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
@@ -16,7 +19,7 @@ from wirekafka.broker import (
     open_broker,
 )
 from wirekafka.broker.fetch_sessions import FetchedPartition
-from wirekafka.ids import topic_id_text
+from wirekafka.ids import TopicPartition, topic_id_text
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from wirekafka.protocol.apis.fetch import FetchPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -219,3 +222,24 @@ async def test_groups_whose_log_cannot_be_read_are_left_out_and_the_rest_served(
     async with open_broker(config) as again:
         assert len(list(again.coordination.shards)) == served - 1
     assert "the groups of __consumer_offsets-0 cannot be served" in caplog.text
+
+
+async def test_what_is_noted_of_a_deleted_topic_leaves_the_disk_in_a_thread(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before one of its name is made; others are served meanwhile."""
+    await create_topic(broker, "t")
+    directory = broker.partitions._directory
+    directory.checkpoint()
+    await delete_topic(broker, "t")
+    real, threads = directory.checkpoints._replace, []
+
+    def replace(name: str, offsets: Mapping[TopicPartition, int]) -> None:
+        threads.append(threading.current_thread())
+        real(name, offsets)
+
+    monkeypatch.setattr(directory.checkpoints, "_replace", replace)
+    await create_topic(broker, "t")
+
+    assert threads
+    assert threading.main_thread() not in threads

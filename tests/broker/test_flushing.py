@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.broker.conftest import MakePartition
-from tests.broker.support import FlushAtWill, append
+from tests.broker.support import WAIT_SECONDS, FlushAtWill, append
 from wirekafka.broker.flushing import AwaitedFlush, Flusher, wait_for_flush
 from wirekafka.broker.partition import Partition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -230,3 +230,40 @@ async def test_logs_of_one_time_are_flushed_together(
     await disk.has_begun(1)
 
     assert disk.flushed == [{"t-0", "u-0"}]
+
+
+async def test_threads_that_wait_for_something_else_keep_no_flush_waiting(
+    make_partition: MakePartition, flusher: Flusher, nursery: trio.Nursery
+) -> None:
+    """Forty requests that wait for a checkpoint take all the threads that are there for everybody."""
+    partition = make_partition(flusher=flusher, durability="fsync")
+    everybodys = trio.to_thread.current_default_thread_limiter()
+    for number in range(int(everybodys.total_tokens)):
+        await everybodys.acquire_on_behalf_of(number)
+
+    with trio.fail_after(WAIT_SECONDS):
+        await produce(partition).wait()
+
+    assert partition.log.recovery_point == 1
+    for number in range(int(everybodys.total_tokens)):
+        everybodys.release_on_behalf_of(number)
+
+
+async def test_what_was_flushed_earlier_is_not_due_again(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill, mock_clock: MockClock
+) -> None:
+    """Its time in the list of those due passes without a flush, and many such do not pile up."""
+    partition = make_partition(flusher=flusher, flush_ms=1000)
+    for _ in range(200):
+        append(partition)
+        await flusher.ask(partition.log).ended.wait()
+    flushed = len(disk.flushed)
+    waiting = len(flusher._by_time)
+    mock_clock.jump(1.5)
+    await wait_all_tasks_blocked()
+
+    assert (flushed, len(disk.flushed)) == (200, 200)
+    assert waiting < 200
+    append(partition)
+    mock_clock.jump(1.5)
+    await disk.has_begun(201)

@@ -1,6 +1,7 @@
 """Tests of broker.looking_up: KIP-79 and KIP-734, as Kafka's Partition.fetchOffsetForTimestamp has them."""
 
 import threading
+from typing import Any
 
 import pytest
 import trio
@@ -11,6 +12,8 @@ from wirekafka.broker.partition import ListedOffset, Partition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Codec, Record, build_batch
 from wirekafka.storage import Origin, TimestampSearch
+from wirekafka.storage import segment as segment_module
+from wirekafka.storage.segment_indexes import SegmentIndexes
 
 
 @pytest.fixture
@@ -112,3 +115,27 @@ async def test_a_disk_that_cannot_be_read_is_a_storage_error(
         refusals.append((caught.value.code, "t-0" in caught.value.message))
 
     assert refusals == [(ErrorCode.KAFKA_STORAGE_ERROR, True)] * 2
+
+
+async def test_the_indexes_of_old_segments_are_read_in_a_thread(
+    make_partition: MakePartition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thousands of files after a start, for which the event loop may not wait."""
+    partition = make_partition(segment_bytes=200, retention_ms=-1)
+    for time in range(10):
+        partition.append(build_batch([Record(b"k", b"v" * 60, time)]), now_ms=1)
+    log = partition.log
+    for segment in log.segments.all()[:-1]:
+        monkeypatch.setattr(segment, "_loaded", False)
+    seen: list[threading.Thread] = []
+    load_indexes = segment_module.load_indexes
+
+    def noting(*arguments: Any) -> SegmentIndexes:
+        seen.append(threading.current_thread())
+        return load_indexes(*arguments)
+
+    monkeypatch.setattr(segment_module, "load_indexes", noting)
+
+    assert await offset_for_timestamp(partition, 7, committed_only=False) == ListedOffset(7, 7, 0)
+    assert len(seen) == len(log.segments.all()) - 1 > 2
+    assert threading.current_thread() not in seen

@@ -167,7 +167,7 @@ async def test_logs_that_keep_records_for_long_are_looked_at_as_kafka_does(
     )
     for partition in (long, short, small):
         append(partition)
-    settings = Settings.load(None, {"log.retention.check.interval.ms": "1000"}, "dev")
+    settings = Settings.load(None, {}, "dev")
 
     nursery.start_soon(retention(directory, long, short, small).run, lambda: settings)
     await trio.sleep(10)
@@ -180,6 +180,22 @@ async def test_logs_that_keep_records_for_long_are_looked_at_as_kafka_does(
 
     assert kept
     assert trio.current_time() - before > 200
+
+
+async def test_an_interval_that_was_set_is_obeyed_for_all(
+    directory: LogDirectory, make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: object
+) -> None:
+    """Only what the profile says by itself is for logs that keep their records for short."""
+    long = make_partition(retention_ms=7 * 24 * 3600 * 1000)
+    append(long)
+    settings = Settings.load(None, {"log.retention.check.interval.ms": "1000"}, "dev")
+
+    nursery.start_soon(retention(directory, long).run, lambda: settings)
+    await trio.sleep(5)
+    while long.log.size_bytes:
+        await trio.lowlevel.checkpoint()  # time stands still until the thread has written its checkpoint
+
+    assert trio.current_time() < 10
 
 
 # --- DeleteRecords
@@ -344,7 +360,10 @@ async def test_a_start_that_cannot_be_kept_is_not_promised(
 
 
 async def test_the_loop_is_let_go_while_many_logs_are_looked_at(
-    directory: LogDirectory, make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: object
+    directory: LogDirectory,
+    make_partition: MakePartition,
+    nursery: trio.Nursery,
+    mock_clock: trio.testing.MockClock,
 ) -> None:
     """Those that are not to be shortened soon as well: ten thousand partitions are looked at every second."""
     partition = make_partition(retention_ms=-1)
@@ -359,13 +378,15 @@ async def test_the_loop_is_let_go_while_many_logs_are_looked_at(
     dropping = retention(directory, partition)
     monkey: Any = dropping._partitions
     monkey.partitions = Counting()
-    settings = Settings.load(None, {"log.retention.check.interval.ms": "1000"}, "dev")
+    settings = Settings.load(None, {}, "dev")
     nursery.start_soon(dropping.run, lambda: settings)
-    await trio.testing.wait_all_tasks_blocked()
+    for _ in range(2):
+        await trio.testing.wait_all_tasks_blocked()
+        mock_clock.jump(1.1)
 
     turns: set[int] = set()
     while len(seen) < 1000:
         turns.add(len(seen))
-        await (trio.lowlevel.checkpoint() if seen else trio.sleep(0.5))
+        await trio.lowlevel.checkpoint()
 
     assert len(turns) >= 4

@@ -130,7 +130,7 @@ async def test_an_address_of_another_machine_is_an_oserror(tmp_path: Path) -> No
 async def test_out_of_descriptors_the_listener_pauses_and_does_not_spin(
     tmp_path: Path, autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture, code: int
 ) -> None:
-    """Ten tries a second, and a log line that names the cure; the connections already open go on."""
+    """Ten tries a second, and one log line that names the cure; the connections already open go on."""
     scripted: list[ScriptedSocket] = []
 
     def wrap(real: socket.socket) -> ScriptedSocket:
@@ -143,7 +143,28 @@ async def test_out_of_descriptors_the_listener_pauses_and_does_not_spin(
 
     tries = [round(at - start, 3) for at in scripted[0].accepted_at]
     assert tries == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
-    assert "raise the limit (ulimit -n)" in caplog.text
+    assert caplog.text.count("raise the limit (ulimit -n)") == 1
+
+
+async def test_the_end_of_a_lack_of_descriptors_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once, when the next connection is accepted; and another lack is news again."""
+    scripted: list[ScriptedSocket] = []
+
+    def wrap(real: socket.socket) -> ScriptedSocket:
+        scripted.append(ScriptedSocket(real, OSError(errno.EMFILE, "Too many open files")))
+        return scripted[0]
+
+    caplog.set_level(logging.INFO, logger="wirekafka")
+    async with listening(tmp_path, wrap=wrap) as listener:
+        for _ in range(2):
+            assert await ask(listener.port) == 0
+        scripted[0].errors.append(OSError(errno.EMFILE, "Too many open files"))
+        assert await ask(listener.port) == 0
+
+    told = [record.levelname for record in caplog.records if "accept on" in record.getMessage()]
+    assert told == ["ERROR", "INFO", "ERROR", "INFO"]
 
 
 async def test_a_peer_that_has_gone_before_it_was_accepted_is_passed_over(tmp_path: Path) -> None:

@@ -641,3 +641,44 @@ def test_no_file_stays_open(store: Store) -> None:
 
     assert len(log.disk.open_files) == 0
     assert offsets(log)[-1] == 38
+
+
+def test_an_unclean_log_is_served_though_the_disk_is_full(
+    faulty_store: Store, faulty_files: FaultyFiles
+) -> None:
+    """The indexes that were made anew stay in memory; the first flush writes them."""
+    faulty_store.config = SMALL_SEGMENTS
+    fill(faulty_store.open(), 20)
+    faulty_store.kill()
+    directory = faulty_store.directory = LogDirectory.open(faulty_store.path, node_id=1, files=faulty_files)
+    faulty_files.fail_next("pwrite", always=True)
+    log = directory.open_log(TOPIC_PARTITION, TOPIC_ID, SMALL_SEGMENTS, now_ms=NOW_MS)
+    served = offsets(log)
+    told = notices(faulty_store)
+    faulty_files.fail_at = 0
+    log.flush()
+
+    assert (served, log.recovery_point) == (list(range(0, 40, 2)), 40)
+    assert "indexes that were made anew could not be written: no space left" in told
+    sealed = sorted(faulty_store.folder.glob("*.log"))[:-1]
+    assert all(path.with_suffix(".timeindex").stat().st_size > 0 for path in sealed)
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_segment_that_is_gone_is_told_of(store: Store, clean: bool) -> None:
+    """Its index was there. One that was let go of, when a kill left the index, is not missed."""
+    store.config = SMALL_SEGMENTS
+    log = store.open()
+    fill(log, 20)
+    log.flush()
+    log.move_start(8)
+    assert store.directory is not None
+    store.directory.checkpoint()
+    store.stop(clean=clean)
+    for base in (0, 8):
+        store.log_path(base).unlink()
+    log = store.open()
+
+    assert log.log_start_offset == 16
+    assert f"{8:020d}.log is gone, though its index was there" in notices(store)
+    assert f"{0:020d}.log" not in notices(store)

@@ -16,8 +16,10 @@ from wirekafka.storage.files import FileSlice
 from wirekafka.storage.timestamps import (
     TimestampOffset,
     TimestampSearch,
+    read_indexes,
     search_largest,
     searches_at_or_after,
+    unread_segments,
 )
 
 
@@ -274,3 +276,25 @@ def test_a_record_of_more_than_the_topic_allows_is_not_looked_at(store: Store) -
     with pytest.raises(KafkaError) as caught:
         found_in(log, 5)
     assert caught.value.code is ErrorCode.INVALID_RECORD
+
+
+def test_indexes_that_were_not_read_yet_may_be_read_beforehand(store: Store) -> None:
+    """All but the last segment's, after a start; what a thread meets there is told to who uses it."""
+    store.config = LogConfig(segment_bytes=400, index_interval_bytes=100)
+    log = store.open()
+    for time in range(100):
+        append(log, time)
+    store.stop()
+    log = store.open()
+    sealed = log.segments.all()[:-1]
+    store.log_path(sealed[1].base_offset).rename(store.folder / "elsewhere")
+
+    before = unread_segments(log)
+    read_indexes(before)
+
+    assert (before, unread_segments(log)) == (sealed, [sealed[1]])
+    with pytest.raises(FileNotFoundError):
+        found_in(log, sealed[1].base_offset)
+    (store.folder / "elsewhere").rename(store.log_path(sealed[1].base_offset))
+    assert found_in(log, 55) == TimestampOffset(55, 55, 3)
+    assert unread_segments(log) == []

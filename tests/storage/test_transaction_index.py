@@ -101,3 +101,15 @@ def test_a_damaged_file_is_told(tmp_path: Path, damage: str) -> None:
 
     with pytest.raises(Damaged, match=r"0\.txnindex is damaged"):
         index_at(tmp_path).all()
+
+
+def test_a_segment_without_aborted_transactions_is_known_by_then(tmp_path: Path) -> None:
+    """So that a committed read of a log with thousands of them looks at none again."""
+    stem = str(tmp_path / "0")
+    index = TransactionIndex(FILES, stem, is_new=False)
+    before = index.is_known_to_be_empty
+    index.load()
+
+    assert (before, index.is_known_to_be_empty) == (False, True)
+    index.add(AbortedTransaction(1, 0, 2, 3))
+    assert not index.is_known_to_be_empty

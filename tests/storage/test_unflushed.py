@@ -1,6 +1,7 @@
 """Tests of storage.unflushed: what a flush is told to make last."""
 
 import errno
+import threading
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,51 @@ def test_a_segment_that_was_closed_after_a_write_is_known_by_its_path(log: OneLo
     assert not flush.is_closed_unsynced(set())
     assert not flush.is_closed_unsynced({"other"})
     assert flush.is_closed_unsynced({log.segments.active.path})
+
+
+def test_leader_epochs_are_written_by_one_at_a_time(log: OneLog, faulty_files: FaultyFiles) -> None:
+    """Who notes a start offset goes on when they are in their file, also if a flush's thread writes them."""
+    began, may_go_on, done = threading.Event(), threading.Event(), threading.Event()
+    rename = faulty_files.rename
+
+    def slow(old: str, new: str) -> None:
+        began.set()
+        assert may_go_on.wait(10)
+        rename(old, new)
+
+    def note() -> None:
+        log.unflushed.write_epochs()
+        done.set()
+
+    faulty_files.rename = slow  # type: ignore[method-assign]
+    log.epochs.assign(7, 3)
+    flush = threading.Thread(target=log.unflushed.write_epochs)
+    flush.start()
+    assert began.wait(10)
+    noting = threading.Thread(target=note)
+    noting.start()
+    assert not done.wait(0.05)
+    may_go_on.set()
+    for thread in (flush, noting):
+        thread.join()
+
+    assert (Path(log.folder) / "leader-epoch-checkpoint").read_bytes() == b"0\n1\n7 3\n"
+
+
+def test_a_segment_that_is_rolled_to_while_a_flush_begins_is_not_taken_for_sealed(log: OneLog) -> None:
+    """Its time index must get no last entry: appends go on beside the flush."""
+
+    class Rolling(Segments):
+        def all(self) -> list[Segment]:
+            if self.active.base_offset == 2:
+                self.add(log.segment(3))
+                log.add(1)
+            return super().all()
+
+    log.segments = Rolling(log.segments.all())
+
+    flush = log.unflushed.begin(3, log.segments, 0)
+
+    assert flush is not None
+    assert [segment.base_offset for segment in flush.segments] == [0, 2, 3]
+    assert not any(name.startswith(f"{3:020d}") for name in names(flush.files))

@@ -357,3 +357,31 @@ def test_no_record_is_blamed_in_a_batch_that_is_large_when_unpacked() -> None:
 
     assert isinstance(error, InvalidRecords)
     assert (error.code, error.record_errors) == (ErrorCode.INVALID_TIMESTAMP, [])
+
+
+def with_base_timestamp(batch: bytearray, base_timestamp: int) -> bytearray:
+    """The batch, with another base in front of the deltas, and a CRC that is right."""
+    batch[27:35] = base_timestamp.to_bytes(8, "big", signed=True)
+    read = RecordBatch(batch)
+    read.set_timestamp_type(log_append_time=False, max_timestamp=read.max_timestamp)
+    return batch
+
+
+def test_a_base_timestamp_is_held_to_the_window_too() -> None:
+    """The largest may be in order, and the times of the records are none at all."""
+    batch = with_base_timestamp(
+        build_batch([Record(timestamp_ms=NOW_MS + add) for add in (0, 10)]), 2**63 - 1
+    )
+
+    assert refusal(batch).code is ErrorCode.INVALID_RECORD
+
+
+def test_times_that_are_none_are_refused_where_the_broker_sets_the_time() -> None:
+    """A compacted topic's records are looked into all the same, and the header cannot have such a time."""
+    batch = with_base_timestamp(
+        build_batch([Record(b"k", timestamp_ms=NOW_MS + add) for add in (0, 10)]), 2**63 - 1
+    )
+
+    error = refusal(batch, message_timestamp_type="LogAppendTime", cleanup_policy=("compact",))
+
+    assert error.code is ErrorCode.INVALID_RECORD

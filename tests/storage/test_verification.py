@@ -93,6 +93,22 @@ def test_a_hole_between_segments_is_told(store: Store) -> None:
     assert "there are no offsets 12 to 23" in str(verified(folder, recovery_point=0).findings[0])
 
 
+def test_segments_that_are_gone_from_what_was_made_to_last_are_wrong(store: Store) -> None:
+    """No start refuses them, for a repair or a compaction may have left the gap; here neither has."""
+    folder = filled(store).folder
+    (folder / f"{2 * SEGMENT_BATCHES:020d}.log").unlink()
+
+    def remedies(**how: bool) -> set[Remedy]:
+        found = verified(folder, recovery_point=200, **how).findings
+        return {finding.remedy for finding in found if "there are no offsets" in finding.what}
+
+    assert remedies() == {Remedy.COPY}
+    assert verified(folder, recovery_point=200).lacks_records
+    assert remedies(compacted=True) == {Remedy.NONE_NEEDED}
+    (folder / f"{0:020d}.log.damaged-1").touch()
+    assert remedies() == {Remedy.NONE_NEEDED}
+
+
 def test_segments_that_overlap_are_told(store: Store) -> None:
     """The last offset of one is above the first of the next."""
     folder = filled(store).folder

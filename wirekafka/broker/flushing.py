@@ -8,6 +8,7 @@ Source: ours, as databases commit in groups. Kafka's UnifiedLog.append flushes i
 (flush.messages), its LogManager in one of its own (flush.ms).
 """
 
+import heapq
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from wirekafka.storage import Health, PartitionLog
 NEVER = (1 << 63) - 1
 """The value of flush.messages and flush.ms for none of it."""
 _AGAIN_AFTER_SECONDS = 1.0
+_MOST_OUTDATED = 64
 
 Ring = Callable[[], None]
 
@@ -99,7 +101,12 @@ class Flusher:
         self._next = Flush()
         self._due: dict[PartitionLog, tuple[float, Ring | None]] = {}
         """When a log is to be flushed at the latest, by trio's clock."""
+        self._by_time: list[tuple[float, int, PartitionLog]] = []
+        """The same as a heap. What was flushed meanwhile is found out later."""
+        self._asked_so_far = 0
         self._sleep = trio.CancelScope()
+        self._thread = trio.CapacityLimiter(1)
+        """Its own: threads that wait for something else, however many, do not keep a flush waiting."""
         self._complaints = Complaints("what was written may not last")
 
     def ask(self, log: PartitionLog, ring: Ring | None = None) -> Flush:
@@ -120,6 +127,8 @@ class Flusher:
         found = self._due.get(log)
         if found is None or due < found[0]:
             self._due[log] = (due, ring)
+            self._asked_so_far += 1
+            heapq.heappush(self._by_time, (due, self._asked_so_far, log))
             self._sleep.deadline = min(self._sleep.deadline, due)
 
     async def run(self) -> None:
@@ -132,14 +141,21 @@ class Flusher:
     def _wake_at(self) -> float:
         if self._next.asked:
             return -math.inf
-        return min((due for due, _ in self._due.values()), default=math.inf)
+        while self._by_time and not self._is_still_due(self._by_time[0]):
+            heapq.heappop(self._by_time)
+        return self._by_time[0][0] if self._by_time else math.inf
+
+    def _is_still_due(self, each: tuple[float, int, PartitionLog]) -> bool:
+        due, _, log = each
+        found = self._due.get(log)
+        return found is not None and found[0] == due
 
     async def _flush(self) -> None:
         flush, self._next = self._next, Flush()
         self._take_due(flush)
         logs = [log for log in flush.asked if not log.closed]
         try:
-            await trio.to_thread.run_sync(self._flush_logs, logs)
+            await trio.to_thread.run_sync(self._flush_logs, logs, limiter=self._thread)
         except KafkaError as error:
             flush.failure = error
             self._try_again(flush)
@@ -151,11 +167,15 @@ class Flusher:
 
     def _take_due(self, flush: Flush) -> None:
         now = trio.current_time()
-        for log, (due, ring) in list(self._due.items()):
-            if due <= now:
-                flush.asked.setdefault(log, ring)
+        while self._by_time and self._by_time[0][0] <= now:
+            each = heapq.heappop(self._by_time)
+            if self._is_still_due(each):
+                flush.asked.setdefault(each[2], self._due[each[2]][1])
         for log in flush.asked:
             self._due.pop(log, None)
+        if len(self._by_time) > _MOST_OUTDATED + 2 * len(self._due):
+            self._by_time = [each for each in self._by_time if self._is_still_due(each)]
+            heapq.heapify(self._by_time)
 
     def _try_again(self, flush: Flush) -> None:
         """After a disk that was full: what nobody asks for again has to last all the same."""

@@ -9,7 +9,13 @@ Source: KIP-79, KIP-734; Kafka's Partition.fetchOffsetForTimestamp.
 from wirekafka.broker.partition import ListedOffset, Partition
 from wirekafka.broker.unpacking import run_unpacking
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import TimestampOffset, search_largest, searches_at_or_after
+from wirekafka.storage import (
+    TimestampOffset,
+    read_indexes,
+    search_largest,
+    searches_at_or_after,
+    unread_segments,
+)
 
 
 async def offset_for_timestamp(
@@ -19,6 +25,7 @@ async def offset_for_timestamp(
 
     Raises KAFKA_STORAGE_ERROR, and what `TimestampSearch.run` raises.
     """
+    await _read_indexes(partition)
     try:
         for search in searches_at_or_after(partition.log, timestamp_ms):
             found = await run_unpacking(search.run)
@@ -34,12 +41,20 @@ async def offset_of_max_timestamp(partition: Partition, *, committed_only: bool)
 
     Raises as `offset_for_timestamp` does.
     """
+    await _read_indexes(partition)
     try:
         search = search_largest(partition.log)
         found = await run_unpacking(search.run) if search is not None else None
     except OSError as error:
         raise _unreadable(partition, error) from error
     return ListedOffset() if found is None else _listed(partition, found, committed_only)
+
+
+async def _read_indexes(partition: Partition) -> None:
+    """Read in a thread what the first search after a start needs of every segment."""
+    unread = unread_segments(partition.log)
+    if unread:
+        await run_unpacking(lambda: read_indexes(unread))
 
 
 def _listed(partition: Partition, found: TimestampOffset, committed_only: bool) -> ListedOffset:

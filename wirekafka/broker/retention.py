@@ -16,7 +16,7 @@ from wirekafka.broker.complaints import Complaints
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import Partitions
 from wirekafka.broker.unlinking import Unlinking
-from wirekafka.metadata import Settings
+from wirekafka.metadata import Settings, Source
 from wirekafka.observability import get_logger
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import (
@@ -30,6 +30,7 @@ from wirekafka.storage import (
 
 logger = get_logger("broker")
 
+_INTERVAL = "log.retention.check.interval.ms"
 _TO_HIGH_WATERMARK = -1
 _LOGS_AT_ONCE = 100
 _LOGS_BETWEEN_PAUSES = 200
@@ -59,14 +60,18 @@ class Retention:
     async def run(self, settings: Callable[[], Settings]) -> None:
         """Drop what is due every log.retention.check.interval.ms, forever.
 
-        Logs that keep records for long, and any number of bytes, are looked at every five minutes, Kafka's
-        interval: records that a test gives a time long past live as long here as they do there.
+        Where only the profile says how often, logs that keep records for long, and any number of bytes, are
+        looked at every five minutes, Kafka's interval: records that a test gives a time long past live as
+        long here as they do there.
         """
         await trio.sleep(settings().get_int("log.initial.task.delay.ms") / 1000)
         looked_at_all = trio.current_time()
         while True:
-            await trio.sleep(settings().get_int("log.retention.check.interval.ms") / 1000)
-            looks_at_all = trio.current_time() >= looked_at_all + _SECONDS_BETWEEN_LOOKS_AT_ALL
+            await trio.sleep(settings().get_int(_INTERVAL) / 1000)
+            looks_at_all = (
+                settings().source(_INTERVAL) is not Source.PROFILE
+                or trio.current_time() >= looked_at_all + _SECONDS_BETWEEN_LOOKS_AT_ALL
+            )
             if looks_at_all:
                 looked_at_all = trio.current_time()
             errors: list[KafkaError] = []

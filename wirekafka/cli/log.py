@@ -168,14 +168,20 @@ def _one_named(folder: StoppedFolder, name: str) -> TopicPartition:
 
 def _show(verified: Verified) -> None:
     topic_partition = verified.topic_partition
-    word = "WRONG" if verified.needs_repair else "to be mended" if verified.is_wrong else "all right"
+    word = (
+        "WRONG"
+        if verified.needs_repair or verified.lacks_records
+        else "to be mended"
+        if verified.is_wrong
+        else "all right"
+    )
     click.echo(
         f"{topic_partition}: {word}; {verified.records} records in {verified.batches} batches, "
         f"{verified.size_bytes} bytes, offsets {verified.first_offset} to {verified.log_end_offset}"
     )
     for finding in verified.findings:
         click.echo(f"  {finding}")
-        if finding.remedy in (Remedy.START, Remedy.USE):
+        if finding.remedy in (Remedy.START, Remedy.USE, Remedy.COPY):
             click.echo(f"      mended by {finding.remedy.value}")
     if verified.needs_indexes:
         click.echo(f"      wirekafka log repair --indexes {topic_partition}   makes all of that anew now")

@@ -30,6 +30,7 @@ class Listener:
         self._broker = broker
         self._socket = _bind(config)
         self._open: set[SocketTransport] = set()
+        self._out_of_descriptors = False
         self._max_request_bytes = broker.settings.get_int("socket.request.max.bytes")
 
     @property
@@ -54,6 +55,7 @@ class Listener:
                         return
                     await self._pause(error)
                 else:
+                    self._say_that_it_is_over()
                     transport = SocketTransport(sock)
                     self._open.add(transport)
                     nursery.start_soon(self._serve, transport, sock, address)
@@ -104,12 +106,19 @@ class Listener:
 
     async def _pause(self, error: OSError) -> None:
         """Out of descriptors: wait a little instead of spinning. A peer that has gone: go on."""
-        if error.errno in _OUT_OF_DESCRIPTORS:
-            logger.error("cannot accept on %s: %s; raise the limit (ulimit -n)", self.config, error.strerror)
-            await trio.sleep(_PAUSE_WITHOUT_DESCRIPTORS_S)
-        else:
+        if error.errno not in _OUT_OF_DESCRIPTORS:
             logger.debug("accept on %s: %s", self.config, error)
             await trio.lowlevel.checkpoint()
+            return
+        if not self._out_of_descriptors:
+            self._out_of_descriptors = True
+            logger.error("cannot accept on %s: %s; raise the limit (ulimit -n)", self.config, error.strerror)
+        await trio.sleep(_PAUSE_WITHOUT_DESCRIPTORS_S)
+
+    def _say_that_it_is_over(self) -> None:
+        if self._out_of_descriptors:
+            self._out_of_descriptors = False
+            logger.info("can accept on %s again", self.config)
 
 
 def _bind(config: ListenerConfig) -> socket.socket:

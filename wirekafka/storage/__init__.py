@@ -28,8 +28,10 @@ from wirekafka.storage.stopped_folder import StoppedFolder, stopped_folder
 from wirekafka.storage.timestamps import (
     TimestampOffset,
     TimestampSearch,
+    read_indexes,
     search_largest,
     searches_at_or_after,
+    unread_segments,
 )
 from wirekafka.storage.validation import Buffer, Origin
 from wirekafka.storage.verification import Remedy, Verified
@@ -71,9 +73,11 @@ __all__ = [
     "may_pass",
     "needs_preparation",
     "prepare",
+    "read_indexes",
     "search_largest",
     "searches_at_or_after",
     "start_after_retention",
     "stopped_folder",
     "unlink_set_aside",
+    "unread_segments",
 ]

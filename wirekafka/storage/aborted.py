@@ -40,6 +40,8 @@ def aborted_transactions(log: SegmentedLog, from_offset: int, up_to_offset: int)
     segments = log.segments.all()
     first = bisect_right(segments, from_offset, key=attrgetter("base_offset")) - 1
     for segment in segments[max(first, 0) :]:
+        if segment.transactions.is_known_to_be_empty:
+            continue
         load_transaction_index(log, segment)
         if segment.transactions.collect(from_offset, up_to_offset, found):
             break

@@ -19,9 +19,12 @@ SEGMENT_SUFFIXES = (".log", *INDEX_SUFFIXES)
 _OFFSET_DIGITS = 20
 
 
-def tidy(files: Files, folder: str, topic_partition: TopicPartition) -> list[str]:
+def tidy(
+    files: Files, folder: str, topic_partition: TopicPartition, *, orphans: set[int] | None = None
+) -> list[str]:
     """Leave only whole files that belong together; give their names.
 
+    The offsets of indexes that had no log, and are removed, are put into `orphans`.
     Raises KAFKA_STORAGE_ERROR for a swap file that is not whole: what it replaces may be gone already.
     """
     names = files.list_folder(folder)
@@ -34,7 +37,7 @@ def tidy(files: Files, folder: str, topic_partition: TopicPartition) -> list[str
         files.rename(f"{folder}/{name}", f"{folder}/{name.removesuffix(SWAP)}")
     gone = {*undone, *replaced, *swaps}
     kept = [name for name in names if name not in gone] + [name.removesuffix(SWAP) for name in swaps]
-    return sorted(_without_orphans(files, folder, kept))
+    return sorted(_without_orphans(files, folder, kept, set() if orphans is None else orphans))
 
 
 def offset_in(name: str) -> int | None:
@@ -108,13 +111,14 @@ def _end_of_swap(files: Files, path: str, base_offset: int, topic_partition: Top
     return end
 
 
-def _without_orphans(files: Files, folder: str, names: list[str]) -> list[str]:
+def _without_orphans(files: Files, folder: str, names: list[str], orphans: set[int]) -> list[str]:
     """Remove index files that have no log."""
     logs = {name.removesuffix(".log") for name in names if name.endswith(".log")}
     kept = []
     for name in names:
         if name.endswith(INDEX_SUFFIXES) and name.rpartition(".")[0] not in logs:
             unlink_if_there(files, f"{folder}/{name}")
+            orphans.update(offset for offset in [offset_in(name)] if offset is not None)
         else:
             kept.append(name)
     return kept

@@ -49,8 +49,10 @@ def open_partition(
     repaired by cutting. OSErrors come through.
     """
     opening = Opening(disk, folder, topic_partition, config, now_ms, stopped, notices, progress)
-    names = [] if stopped.is_new_folder else tidy(disk.files, folder, topic_partition)
+    orphans: set[int] = set()
+    names = [] if stopped.is_new_folder else tidy(disk.files, folder, topic_partition, orphans=orphans)
     bases = offsets_of(names, ".log")
+    _tell_of_lost_segments(opening, bases, orphans)
     for base, next_base in zip(bases, [*bases[1:], *bases[-1:]], strict=True):
         opening.segments.append(
             Segment.existing(disk, folder, base, config=config, created_ms=now_ms, next_offset=next_base)
@@ -77,6 +79,17 @@ def open_partition(
     for segment in opening.segments:
         segment.release()
     return log
+
+
+def _tell_of_lost_segments(opening: Opening, bases: list[int], orphans: set[int]) -> None:
+    """Say which segments are gone that have left their indexes, but for those that were let go of.
+
+    Where a log begins is written before a file goes, and a cut takes the last first.
+    """
+    for offset in sorted(orphans):
+        if opening.stopped.log_start_offset <= offset < max(bases, default=0):
+            name = f"{offset:020d}"
+            opening.notice(f"{name}.log is gone, though its index was there, and with it its records")
 
 
 def _write_sealed_indexes(opening: Opening) -> list[str]:
@@ -229,7 +242,7 @@ def _judge_gap(opening: Opening, segment: Segment, expected: int, batch: RecordB
 
 
 def _cut(opening: Opening, slot: int) -> None:
-    """Cut the log at the first wrong byte of a segment, if nothing right is behind it."""
+    """Cut the log at the first wrong byte of a segment, or behind it, if nothing right is behind that."""
     damaged = opening.segments[slot]
     _refuse_if_it_was_flushed(opening, damaged)
     _refuse_if_valid_batches_follow(opening, slot)
@@ -258,13 +271,19 @@ def _refuse_if_it_was_flushed(opening: Opening, damaged: Segment) -> None:
 def _refuse_if_valid_batches_follow(opening: Opening, slot: int) -> None:
     damaged = opening.segments[slot]
     file_name, position = damaged.file_name, damaged.size
+    what = f"{file_name} has no batch at position {position}, where one has to begin"
+    if position == damaged.file.size():
+        following = opening.segments[slot + 1].base_offset
+        what = (
+            f"{file_name} has no batch at position {position}, where the offsets {damaged.next_offset} to "
+            f"{following - 1} have to be"
+        )
     for segment in opening.segments[slot:]:
         start = position if segment is damaged else 0
         found = valid_batch_from(segment.file, start, segment.file.size(), damaged.next_offset)
         if found is not None:
             raise opening.damage(
-                f"{file_name} has no batch at position {position}, where one has to begin, and there are "
-                f"batches behind it ({segment.file_name}, position {found})"
+                f"{what}, and there are batches behind it ({segment.file_name}, position {found})"
             )
 
 

@@ -228,8 +228,16 @@ class Segment:
 
     # --- indexes
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the indexes have been read."""
+        return self._loaded
+
     def load(self) -> None:
-        """Read the indexes, or rebuild them where they are missing or cannot be right."""
+        """Read the indexes, or rebuild them where they are missing or cannot be right.
+
+        Of a sealed segment this may be done in a thread, beside reads. Raises Damaged, OSError.
+        """
         if not self._loaded:
             self._take(load_indexes(self._files, self.file, self._extent, self._index_interval_bytes))
 

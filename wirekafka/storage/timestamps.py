@@ -11,6 +11,7 @@ Source: Kafka's UnifiedLog.fetchOffsetByTimestamp, LogSegment.findOffsetByTimest
 FileRecords.searchForTimestamp and RecordBatch.offsetOfMaxTimestamp.
 """
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -77,6 +78,18 @@ class TimestampSearch:
             timestamp_ms = batch.base_timestamp + head.timestamp_delta
             offset = batch.base_offset + head.offset_delta
             yield (batch.max_timestamp if batch.is_log_append_time else timestamp_ms), offset
+
+
+def unread_segments(log: PartitionLog) -> list[Segment]:
+    """The sealed segments whose indexes a search would read first; a thread may `read_indexes` of them."""
+    return [segment for segment in log.segments.all()[:-1] if not segment.is_loaded]
+
+
+def read_indexes(segments: list[Segment]) -> None:
+    """Read the indexes of segments, as far as that can be done: whoever uses one is told what is wrong."""
+    for segment in segments:
+        with contextlib.suppress(OSError):
+            segment.load()
 
 
 def searches_at_or_after(log: PartitionLog, timestamp_ms: int) -> Iterator[TimestampSearch]:

@@ -55,6 +55,11 @@ class TransactionIndex:
         """Add an entry behind all others. Raises Damaged, OSError."""
         self._loaded().append(aborted)
 
+    @property
+    def is_known_to_be_empty(self) -> bool:
+        """Whether there is no entry, as it is of most segments; False as long as the file is not read."""
+        return self._entries is not None and not self._entries
+
     def reset(self) -> None:
         """Forget every entry; the file is to be written anew."""
         self.replace([])

@@ -7,6 +7,7 @@ Source: Kafka's LocalLog (recoveryPoint, unflushedMessages, flush) and UnifiedLo
 """
 
 import contextlib
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -66,7 +67,16 @@ class Flush:
 class Unflushed:
     """The recovery point, and what was written beside the segments and not synced."""
 
-    __slots__ = ("_disk", "_epochs", "_files", "_folder", "_folders", "recovery_point", "since_ms")
+    __slots__ = (
+        "_disk",
+        "_epochs",
+        "_files",
+        "_folder",
+        "_folders",
+        "_writing",
+        "recovery_point",
+        "since_ms",
+    )
 
     def __init__(self, disk: Disk, folder: str, epochs: LeaderEpochs, *, recovery_point: int) -> None:
         self._disk = disk
@@ -74,6 +84,7 @@ class Unflushed:
         self._epochs = epochs
         self._files: set[str] = set()
         self._folders: set[str] = set()
+        self._writing = threading.Lock()
         self.recovery_point = recovery_point
         self.since_ms = NOTHING_SINCE
         """When the first append was that no flush has begun for since."""
@@ -89,17 +100,21 @@ class Unflushed:
         self._folders.add(self._folder)
 
     def write_epochs(self) -> None:
-        """Write the leader epochs if their file lags behind. Raises OSError."""
-        if not self._epochs.dirty:
-            return
-        self._epochs.dirty = False  # first: an epoch assigned meanwhile may not be in the file
-        path = f"{self._folder}/{LEADER_EPOCHS}"
-        try:
-            replace_file(self._disk.files, path, encode_epochs(self._epochs.entries()), sync=False)
-        except OSError:
-            self._epochs.dirty = True
-            raise
-        self.add_files([path])
+        """Write the leader epochs if their file lags behind; it does not when this returns. Raises OSError.
+
+        Called by the flush's thread and by the event loop, which then wait for each other.
+        """
+        with self._writing:
+            if not self._epochs.dirty:
+                return
+            self._epochs.dirty = False  # first: an epoch assigned meanwhile may not be in the file
+            path = f"{self._folder}/{LEADER_EPOCHS}"
+            try:
+                replace_file(self._disk.files, path, encode_epochs(self._epochs.entries()), sync=False)
+            except OSError:
+                self._epochs.dirty = True
+                raise
+            self.add_files([path])
 
     def take_since_ms(self) -> int:
         """Begin to wait for the next append; to be called before the log's end is read for a flush."""
@@ -120,10 +135,10 @@ class Unflushed:
     def _begin(self, end_offset: int, segments: Segments, since_ms: int) -> Flush | None:
         if end_offset <= self.recovery_point and not (self._epochs.dirty or self._files or self._folders):
             return None
-        active = segments.active
-        unflushed = [segment for segment in segments.all() if segment.next_offset > self.recovery_point]
+        all_segments = segments.all()  # as they are at one moment: the log may roll beside this
+        unflushed = [segment for segment in all_segments if segment.next_offset > self.recovery_point]
         for sealed in unflushed:
-            if sealed is not active:
+            if sealed is not all_segments[-1]:
                 sealed.write_indexes(final=True)
                 self.add_files(sealed.index_paths())
         self.write_epochs()

@@ -28,6 +28,7 @@ class Remedy(Enum):
     START = "the next start of the broker"
     USE = "the broker when it comes to use it"
     REPAIR = "wirekafka log repair"
+    COPY = "a copy of what is gone, if there is one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,10 @@ class Verified:
     @property
     def needs_indexes(self) -> bool:
         return any(finding.remedy is Remedy.USE for finding in self.findings)
+
+    @property
+    def lacks_records(self) -> bool:
+        return any(finding.remedy is Remedy.COPY for finding in self.findings)
 
     @property
     def needs_repair(self) -> bool:
@@ -119,7 +124,7 @@ class _Verification:
         if expected > base_offset:
             self._add(name, None, f"begins before offset {expected}, where the last one ends", Remedy.REPAIR)
         elif expected < base_offset:
-            self._note_gap(name, 0, expected, base_offset)
+            self._note_lost_segments(name, expected, base_offset)
         file = OpenFile(self._files, f"{self._folder}/{name}")
         agreement = IndexAgreement(self._files, self._folder, base_offset)
 
@@ -171,6 +176,16 @@ class _Verification:
         what = f"there are no offsets {first} to {behind - 1}, as after a compaction or `repair --skip`"
         is_normal = self._stopped.was_compacted or behind <= (self._stopped.recovery_point or 0)
         self._add(name, position, what, Remedy.NONE_NEEDED if is_normal or self._is_live else Remedy.REPAIR)
+
+    def _note_lost_segments(self, name: str, first: int, behind: int) -> None:
+        """Of offsets that are missing between two files no start says a word: all below was made to last."""
+        was_repaired = any(".damaged-" in left for left in self._names)
+        is_flushed = behind <= (self._stopped.recovery_point or 0)
+        if is_flushed and not (self._stopped.was_compacted or was_repaired or self._is_live):
+            what = f"there are no offsets {first} to {behind - 1}: a file before it is gone, or a part of it"
+            self._add(name, None, what, Remedy.COPY)
+        else:
+            self._note_gap(name, 0, first, behind)
 
     def _check_end(self) -> None:
         noted, end = self._stopped.recovery_point, self.found.log_end_offset

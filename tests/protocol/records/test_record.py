@@ -78,3 +78,15 @@ def test_a_malformed_record_is_corrupt(data: str) -> None:
         decode_record(bytes.fromhex(data) + bytes(20), 0, base_offset=0, base_timestamp=0)
 
     assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
+
+
+@pytest.mark.parametrize(("base_timestamp", "delta"), [((1 << 63) - 1, 1), (-(1 << 63), -1)])
+def test_a_time_that_no_64_bits_hold_is_corrupt(base_timestamp: int, delta: int) -> None:
+    """A producer may write any base timestamp and any delta; whoever writes the record again could not."""
+    data = encoded(Record(timestamp_ms=delta))
+
+    with pytest.raises(KafkaError) as caught:
+        decode_record(data, 0, base_offset=0, base_timestamp=base_timestamp)
+    record, _ = decode_record(data, 0, base_offset=0, base_timestamp=base_timestamp - delta)
+
+    assert (caught.value.code, record.timestamp_ms) == (ErrorCode.CORRUPT_MESSAGE, base_timestamp)

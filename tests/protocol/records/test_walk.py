@@ -25,13 +25,19 @@ RECORDS = st.lists(
 )
 
 
-def walked(payload: bytes, count: int, max_record_bytes: int = NO_LIMIT) -> list[RecordHead]:
-    return list(walk_records(payload, count, max_record_bytes=max_record_bytes))
+def walked(
+    payload: bytes, count: int, max_record_bytes: int = NO_LIMIT, *, base_timestamp: int = 0
+) -> list[RecordHead]:
+    return list(
+        walk_records(payload, count, base_timestamp=base_timestamp, max_record_bytes=max_record_bytes)
+    )
 
 
-def refusal(payload: bytes, count: int, max_record_bytes: int = NO_LIMIT) -> ErrorCode:
+def refusal(
+    payload: bytes, count: int, max_record_bytes: int = NO_LIMIT, *, base_timestamp: int = 0
+) -> ErrorCode:
     with pytest.raises(KafkaError) as caught:
-        walked(payload, count, max_record_bytes)
+        walked(payload, count, max_record_bytes, base_timestamp=base_timestamp)
     return caught.value.code
 
 
@@ -91,4 +97,16 @@ def test_a_walk_takes_no_record_apart_before_it_is_asked_for() -> None:
     """A million records are looked at one by one, not listed."""
     payload = bytes(unpack_records(RecordBatch(build_batch([Record(b"k", b"v", 5)]))))
 
-    assert next(walk_records(payload + b"\xff" * 9, 2, max_record_bytes=NO_LIMIT)).end == len(payload)
+    heads = walk_records(payload + b"\xff" * 9, 2, base_timestamp=0, max_record_bytes=NO_LIMIT)
+
+    assert next(heads).end == len(payload)
+
+
+def test_a_time_that_is_none_with_the_batches_is_corrupt() -> None:
+    """Nobody could write the record again: a header has 64 bits for a time."""
+    payload = bytes(
+        unpack_records(RecordBatch(build_batch([Record(timestamp_ms=5), Record(timestamp_ms=6)])))
+    )
+
+    assert len(walked(payload, 2, base_timestamp=(1 << 63) - 2)) == 2
+    assert refusal(payload, 2, base_timestamp=(1 << 63) - 1) is ErrorCode.CORRUPT_MESSAGE

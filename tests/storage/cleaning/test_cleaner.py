@@ -19,6 +19,7 @@ from tests.storage.cleaning.support import (
     seal,
 )
 from tests.storage.support import NOW_MS, Store, UnsyncedFiles
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Codec, RecordBatch, batches_in, decode_records
 from wirekafka.storage import LogConfig, PartitionLog
 from wirekafka.storage.cleaning.offset_map import BYTES_AN_ENTRY
@@ -152,6 +153,37 @@ def test_a_reader_with_a_slice_reads_on(compacted: Store) -> None:
         compacted.files.unlink(path)
 
     assert [batch.base_offset for batch in batches_in(held.read())] == [0, 1]
+
+
+def test_what_an_attempt_before_has_left_goes_first(compacted: Store) -> None:
+    """Of whatever segment: a start that finds one half written takes all behind it for undone."""
+    log = compacted.open()
+    for value in "12":
+        put(log, ("a", value), ("b", value))
+        seal(log)
+    for name in (f"{0:020d}.index.cleaned", f"{2:020d}.log.cleaned", f"{2:020d}.log.swap"):
+        (compacted.folder / name).write_bytes(b"half")
+
+    compact(log)
+
+    assert [p.name for p in compacted.folder.iterdir() if p.name.endswith((".cleaned", ".swap"))] == []
+    assert contents(log) == [(2, "a", "2"), (3, "b", "2")]
+
+
+def test_a_log_that_has_failed_is_left_for_a_start_to_mend(compacted: Store) -> None:
+    """Half a swap may be the only copy of what it replaces."""
+    log = compacted.open()
+    put(log, ("a", "1"))
+    seal(log)
+    only_copy = compacted.folder / f"{0:020d}.log.swap"
+    only_copy.write_bytes(b"all there is")
+    log.failed = True
+
+    with pytest.raises(KafkaError) as caught:
+        compact(log)
+
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert only_copy.read_bytes() == b"all there is"
 
 
 # --- tombstones

@@ -14,7 +14,7 @@ from tests.storage.cleaning.support import (
     reopened,
     seal,
 )
-from tests.storage.support import FaultyFiles, Store
+from tests.storage.support import NOW_MS, TOPIC_ID, TOPIC_PARTITION, FaultyFiles, Store
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import LogConfig, PartitionLog
 from wirekafka.storage.cleaning import LogChanged, OnLoop, Unreadable
@@ -134,7 +134,7 @@ class Interfering(OnLoop):
         return function()
 
 
-@pytest.mark.parametrize("at", [7, 8, 9, 10, 11])
+@pytest.mark.parametrize("at", range(7, 13))
 def test_a_log_that_was_shortened_meanwhile_is_not_overwritten(store: Store, at: int) -> None:
     """What was deleted does not come back."""
     log = dirty(store)
@@ -155,6 +155,26 @@ def test_a_log_that_was_deleted_meanwhile_ends_it(store: Store) -> None:
 
     with pytest.raises(LogChanged):
         compact(log, loop=Interfering(3, lambda: directory.delete_log(log)))
+
+
+@pytest.mark.parametrize("at", range(2, 13))
+def test_a_topic_made_again_meanwhile_gets_no_file_of_the_one_before(store: Store, at: int) -> None:
+    """None that a start would put in the place of its first segment."""
+    log, directory = dirty(store), store.directory
+    assert directory is not None
+    made: list[PartitionLog] = []
+
+    def make_again() -> None:
+        directory.delete_log(log)
+        made.append(directory.open_log(TOPIC_PARTITION, TOPIC_ID, COMPACTED, now_ms=NOW_MS))
+        put(made[0], ("new", "1"))
+        seal(made[0])
+
+    with pytest.raises(LogChanged):
+        compact(log, loop=Interfering(at, make_again))
+
+    assert leftovers(store) == []
+    assert contents(made[0]) == [(0, "new", "1")]
 
 
 def test_whoever_paces_it_can_end_it(store: Store) -> None:

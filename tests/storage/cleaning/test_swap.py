@@ -35,7 +35,7 @@ def test_announced_files_would_be_put_in_place_by_a_start(store: Store) -> None:
     log = with_cleaned(store)
     assert names(store, ".cleaned") == [".index", ".log", ".timeindex"]
 
-    announce(log, 0)
+    announce(log, log.segments.all()[:2])
 
     assert names(store, ".cleaned") == []
     assert names(store, ".swap") == [".index", ".log", ".timeindex"]
@@ -47,7 +47,7 @@ def test_the_log_reads_from_the_new_segment_at_once(store: Store) -> None:
     """The old files are set aside; no cached descriptor of theirs is read again."""
     log = with_cleaned(store)
     assert contents(log) == [(0, "a", "1"), (1, "a", "2")]
-    announce(log, 0)
+    announce(log, log.segments.all()[:2])
 
     gone = replace(log, log.segments.all()[:2], now_ms=NOW_MS)
 
@@ -60,15 +60,28 @@ def test_the_log_reads_from_the_new_segment_at_once(store: Store) -> None:
 def test_segments_that_are_not_the_logs_any_more_are_not_replaced(store: Store) -> None:
     """Nothing is renamed."""
     log = with_cleaned(store)
-    announce(log, 0)
+    announce(log, log.segments.all()[:2])
     replaced = log.segments.all()[:2]
     log.delete_records_before(1)
     before = sorted(path.name for path in store.folder.iterdir())
 
     with pytest.raises(LogChanged):
         replace(log, replaced, now_ms=NOW_MS)
+    with pytest.raises(LogChanged):
+        announce(log, replaced)
 
     assert sorted(path.name for path in store.folder.iterdir()) == before
+
+
+def test_nothing_is_announced_of_a_log_whose_topic_is_deleted(store: Store) -> None:
+    """Its files may lie in the folder of a topic that was made again, where a start would take them up."""
+    log = with_cleaned(store)
+    log.abandon()
+
+    with pytest.raises(LogChanged):
+        announce(log, log.segments.all()[:2])
+
+    assert names(store, ".cleaned") == [".index", ".log", ".timeindex"]
 
 
 def test_a_swap_that_fails_and_cannot_be_undone_stops_the_log(faulty_store: Store) -> None:
@@ -76,7 +89,7 @@ def test_a_swap_that_fails_and_cannot_be_undone_stops_the_log(faulty_store: Stor
     log = with_cleaned(faulty_store)
     files = faulty_store.files
     assert isinstance(files, FaultyFiles)
-    announce(log, 0)
+    announce(log, log.segments.all()[:2])
 
     files.calls, files.only, files.fail_at, files.fails_from_then_on = [], "rename", 4, True
     with pytest.raises(OSError, match="no space"):

@@ -79,9 +79,25 @@ class CleanedSegment:
         file.sync()
 
 
-def discard(files: Files, folder: str, base_offset: int) -> None:
-    """Remove what is left of a segment that was never put in place. Raises OSError."""
-    # A swap file without its batches means nothing, so those go first.
+def discard_all(files: Files, folder: str) -> None:
+    """Remove what is left of all attempts before, at which no start may look any more. Raises OSError."""
+    names = files.list_folder(folder)
     for ending in (SWAP_SUFFIX, CLEANED_SUFFIX):
+        for name in sorted(names, key=_batches_first):
+            if name.endswith(ending):
+                unlink_if_there(files, f"{folder}/{name}")
+
+
+def _batches_first(name: str) -> bool:
+    return ".log." not in name
+
+
+def discard(files: Files, folder: str, base_offset: int, *, announced: bool = True) -> None:
+    """Remove what is left of a segment that was never put in place. Raises OSError.
+
+    What was announced is left where it is, if told so.
+    """
+    # A swap file without its batches means nothing, so those go first.
+    for ending in (SWAP_SUFFIX, CLEANED_SUFFIX) if announced else (CLEANED_SUFFIX,):
         for suffix in SUFFIXES:
             unlink_if_there(files, f"{folder}/{base_offset:020d}{suffix}{ending}")

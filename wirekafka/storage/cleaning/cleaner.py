@@ -10,7 +10,9 @@ Source: Kafka's Cleaner.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage.cleaning.cleanable import Cleanable
+from wirekafka.storage.cleaning.cleaned_segment import discard_all
 from wirekafka.storage.cleaning.filtering import BatchFilter
 from wirekafka.storage.cleaning.gathering import gather
 from wirekafka.storage.cleaning.offset_map import OffsetMap
@@ -49,9 +51,16 @@ def clean(
     or compacted in its first segments only, which is all the same to a reader.
     """
     log = cleanable.log
+    if log.failed and not log.closed:
+        # Half a swap may be all that there is of some segments: it is for a start to mend, not to discard.
+        raise KafkaError(
+            ErrorCode.KAFKA_STORAGE_ERROR,
+            f"The log of {log.topic_partition} is not compacted: it has failed, and a start has to mend it.",
+        )
     work = Work(log, loop or OnLoop(), pace, drop, now_ms)
     try:
         log.disk.health.check()
+        discard_all(log.disk.files, log.folder)
         gather(work, cleanable, newest)
         end_offset = newest.latest_offset + 1
         batch_filter = BatchFilter(

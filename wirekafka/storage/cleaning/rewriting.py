@@ -55,7 +55,8 @@ class Rewriting:
             unfinished.callback(_discard, log, base_offset)
             if not self._write(group):
                 return
-            announce(log, base_offset)
+            work.loop.call(lambda: announce(log, group))
+            sync_names(log.disk.files, log.folder)
             work.loop.call(lambda: work.drop(replace(log, group, now_ms=work.now_ms)))
             unfinished.pop_all()
         sync_names(log.disk.files, log.folder)
@@ -88,9 +89,8 @@ class Rewriting:
 
 def _discard(log: PartitionLog, base_offset: int) -> None:
     """Throw away what was written, unless a swap that came half way makes it the only copy there is."""
-    if not log.failed:
-        with contextlib.suppress(OSError):  # else the next start does it
-            discard(log.disk.files, log.folder, base_offset)
+    with contextlib.suppress(OSError):  # else the next start does it
+        discard(log.disk.files, log.folder, base_offset, announced=not log.failed)
 
 
 def last_batches(log: PartitionLog) -> Mapping[int, LastBatch]:

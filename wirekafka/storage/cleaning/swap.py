@@ -1,9 +1,13 @@
 """Puts a compacted segment in the place of those it was made of, so that a crash at any call is survived.
 
-Called by `cleaner`. First, in its thread, `announce`: the new files, which are on the disk whole, are renamed
-from `.cleaned` to `.swap`, the batches first. Until the last of them is renamed a start undoes it all; from
-then on it completes it. Then, on the event loop, `replace`: the old files are set aside, the new ones lose
-the suffix, and the log reads from them. At last, in the thread again, the names are made to last.
+Called by `rewriting`. First, on the event loop, `announce`: the new files, which are on the disk whole, are
+renamed from `.cleaned` to `.swap`, the batches first. Until the last of them is renamed a start undoes it
+all; from then on it completes it. The names are made to last, in the thread. Then, on the loop, `replace`:
+the old files are set aside, the new ones lose the suffix, and the log reads from them. At last, in the
+thread again, the names are made to last.
+
+Both are done on the loop, where topics are deleted and made: files of a deleted topic's log must not get
+these names in the folder of one that was made again under its name.
 
 Source: Kafka's LocalLog.replaceSegments, which makes the names last once, at the end.
 """
@@ -12,18 +16,18 @@ import contextlib
 
 from wirekafka.storage.cleaning.cleaned_segment import CLEANED_SUFFIX, SWAP_SUFFIX, discard
 from wirekafka.storage.cleaning.work import LogChanged
-from wirekafka.storage.files import Files, sync_names
+from wirekafka.storage.files import Files
 from wirekafka.storage.log import PartitionLog
 from wirekafka.storage.segment import SUFFIXES, Segment
 from wirekafka.storage.set_aside import DELETED_SUFFIX
 
 
-def announce(log: PartitionLog, base_offset: int) -> None:
-    """Rename the new files to `.swap`, and make that last. Raises SyncFailed, OSError."""
-    files, folder = log.disk.files, log.folder
-    stem = f"{folder}/{base_offset:020d}"
-    _rename([(stem + suffix + CLEANED_SUFFIX, stem + suffix + SWAP_SUFFIX) for suffix in SUFFIXES], files, [])
-    sync_names(files, folder)
+def announce(log: PartitionLog, replaced: list[Segment]) -> None:
+    """Rename the files that were made of these segments to `.swap`. Raises LogChanged, OSError."""
+    _end_of(log, replaced)
+    stem = f"{log.folder}/{replaced[0].base_offset:020d}"
+    pairs = [(stem + suffix + CLEANED_SUFFIX, stem + suffix + SWAP_SUFFIX) for suffix in SUFFIXES]
+    _rename(pairs, log.disk.files, [])
 
 
 def replace(log: PartitionLog, replaced: list[Segment], *, now_ms: int) -> list[str]:

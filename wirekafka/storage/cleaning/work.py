@@ -63,9 +63,8 @@ class Work:
 
     def _end_of(self, segment: Segment) -> int:
         """Where the segment behind a sealed one begins. Raises LogChanged when the log has it no more."""
-        segments = self.log.segments.all()
-        for one, following in pairwise(segments):
-            if one is segment:
+        for one, following in pairwise(self.log.segments.all()):
+            if one is segment and not self.log.closed:
                 return following.base_offset
         raise LogChanged
 
