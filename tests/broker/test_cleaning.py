@@ -387,3 +387,32 @@ async def test_a_log_is_known_as_compacted_before_it_is(
 
     assert seen[0] == "0\n1\nt 0 0\n"
     assert checkpoint(resting) == "0\n1\nt 0 2\n"
+
+
+@pytest.mark.parametrize("at", ["cleanable", "clean"])
+async def test_what_nobody_foresaw_stops_one_log_only(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """The broker goes on, the others are compacted, and that one is not tried again."""
+    config = broker_config(tmp_path, **FEW_SETTINGS)
+    real: Any = {"cleanable": cleanable, "clean": clean}[at]
+
+    def failing(what: Any, *args: Any, **named: Any) -> Any:
+        log = what if at == "cleanable" else what.log
+        if log.topic_partition.topic == "struck":
+            raise ZeroDivisionError("who would have thought")
+        return real(what, *args, **named)
+
+    async with open_broker(config) as broker:
+        monkeypatch.setattr(f"wirekafka.broker.cleaning.{at}", failing)
+        struck = await topic(broker, "struck", segment_bytes="1048576", min_cleanable_dirty_ratio="0.1")
+        sound = await topic(broker, "sound", segment_bytes="1048576", min_cleanable_dirty_ratio="0.1")
+        for _ in range(12):
+            put(broker, struck, "a", LARGE)
+            put(broker, sound, "a", LARGE)
+
+        await until(lambda: contents(sound.log)[0][0] > 4 and "who would have thought" in caplog.text)
+        await trio.sleep(0.3)
+
+        assert caplog.text.count("struck-0: no more compaction until the next start") == 1
+        assert len(contents(struck.log)) == 12

@@ -24,7 +24,7 @@ from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, C
 from wirekafka.protocol.apis.fetch import FetchPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Record, build_batch
-from wirekafka.storage import Origin
+from wirekafka.storage import Files, Origin
 
 
 async def test_created_topic_has_its_leader_and_log_in_the_answer(broker: Broker) -> None:
@@ -240,6 +240,27 @@ async def test_what_is_noted_of_a_deleted_topic_leaves_the_disk_in_a_thread(
 
     monkeypatch.setattr(directory.checkpoints, "_replace", replace)
     await create_topic(broker, "t")
+
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+async def test_files_of_a_deleted_topic_are_removed_in_a_thread(
+    broker: Broker, config: BrokerConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer waits for the new name of its folder; to unlink gigabytes takes long."""
+    await create_topic(broker, "t")
+    real, threads = Files.unlink, []
+
+    def unlink(files: Files, path: str) -> None:
+        threads.append(threading.current_thread())
+        real(files, path)
+
+    monkeypatch.setattr(Files, "unlink", unlink)
+    await delete_topic(broker, "t")
+    with trio.fail_after(10):
+        while any(path.name.endswith("-delete") for path in config.data_dir.iterdir()):
+            await trio.sleep(0.01)
 
     assert threads
     assert threading.main_thread() not in threads

@@ -1,5 +1,6 @@
 """fetching: at once when there is enough, else at the next append that makes it so, or when time is up."""
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.broker.conftest import MakePartition
 from tests.broker.support import FlushAtWill, append, batch
+from wirekafka.broker import fetching
 from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey
 from wirekafka.broker.fetching import FetchLimits, Found, fetch
 from wirekafka.broker.flushing import Flusher
@@ -23,6 +25,7 @@ from wirekafka.protocol.apis.fetch import (
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Record, build_batch
 from wirekafka.storage import Files, Origin
+from wirekafka.storage.segment_indexes import SegmentIndexes, load_indexes
 
 MUCH = 1 << 20
 
@@ -517,3 +520,28 @@ async def test_fetch_is_woken_when_the_flush_ends_and_not_at_the_append(
     assert before == []
     assert sizes(answers[0]) == [len(batch())]
     assert (answers[0][0].high_watermark, answers[0][0].last_stable_offset) == (1, 1)
+
+
+async def test_indexes_of_a_large_old_segment_are_read_in_a_thread(
+    make_partition: MakePartition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that has lost its index takes seconds; a small one is read at once, and the last always is."""
+    partition = make_partition(segment_bytes=200)
+    for _ in range(6):
+        append(partition)
+    first = partition.log.segments.all()[0]
+    threads: list[bool] = []
+
+    def noting(*arguments: Any) -> SegmentIndexes:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return load_indexes(*arguments)
+
+    monkeypatch.setattr("wirekafka.storage.segment.load_indexes", noting)
+    answers = []
+    for largest_inline in (1 << 20, 0):
+        monkeypatch.setattr(fetching, "_MOST_BYTES_INDEXED_INLINE", largest_inline)
+        monkeypatch.setattr(first, "_loaded", False)
+        answers.append(sizes(await Reader().wants(partition).wants(partition, 6).fetch()))
+
+    assert threads == [True, False]
+    assert answers[0] == answers[1] != [0, 0]

@@ -160,7 +160,7 @@ async def test_topic_whose_folder_stays_is_removed_nevertheless(
 ) -> None:
     """The metadata have forgotten it; the folder is set aside at the next start."""
 
-    def delete_log(log: object) -> None:
+    def delete_log(log: object, *, later: object) -> None:
         raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "t-0 could not be deleted.")
 
     partitions = make(topic())

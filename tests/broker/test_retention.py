@@ -389,4 +389,27 @@ async def test_the_loop_is_let_go_while_many_logs_are_looked_at(
         turns.add(len(seen))
         await trio.lowlevel.checkpoint()
 
-    assert len(turns) >= 4
+    assert turns - {0}
+
+
+async def test_what_nobody_foresaw_keeps_no_other_log(
+    directory: LogDirectory, make_partition: MakePartition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log that it happened to is left alone until the next start."""
+    partitions = [make_partition(index=index, retention_ms=1000) for index in range(3)]
+    for partition in partitions:
+        append(partition, 2)
+    tried: list[int] = []
+
+    def fail(offset: int) -> list[str]:
+        tried.append(offset)
+        raise ZeroDivisionError("who would have thought")
+
+    monkeypatch.setattr(partitions[1].log, "delete_records_before", fail)
+    dropping = retention(directory, *partitions)
+
+    await dropping.apply("t")
+    await dropping.apply("t")
+
+    assert [partition.log.size_bytes > 0 for partition in partitions] == [False, True, False]
+    assert tried == [2]

@@ -8,6 +8,7 @@ from typing import Any
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.records import Record, build_batch
 from wirekafka.storage import Files, LogConfig, LogDirectory, PartitionLog
+from wirekafka.storage.retention import has_passed_segments, start_after_retention
 
 TOPIC_PARTITION = TopicPartition("t", 0)
 TOPIC_ID = bytes(range(16))
@@ -108,6 +109,14 @@ class Store:
 
     def log_path(self, base_offset: int = 0) -> Path:
         return self.folder / f"{base_offset:020d}.log"
+
+
+def apply_retention(log: PartitionLog, *, high_watermark: int, now_ms: int) -> list[str]:
+    """Drop what is due, as the broker does but for its checkpoint; give the files that were set aside."""
+    start = start_after_retention(log, high_watermark=high_watermark, now_ms=now_ms)
+    if start == log.log_start_offset and not has_passed_segments(log):
+        return []
+    return log.delete_records_before(start)
 
 
 def simple_batch(values: int = 1, *, size: int = 10, timestamp_ms: int = NOW_MS, **header: Any) -> bytearray:

@@ -190,7 +190,7 @@ def test_a_failed_sync_is_final_for_the_folder(directory: LogDirectory, files: S
         flush(directory, logs)
 
     assert (files.calls, [log.recovery_point for log in logs]) == ([], [0] * count)
-    assert logs[0].first_unflushed_ms == NOW_MS
+    assert logs[0].unflushed.since_ms == NOW_MS
 
 
 def test_a_log_that_cannot_be_written_out_keeps_no_other_from_lasting(
@@ -274,6 +274,6 @@ def test_what_is_appended_during_a_flush_is_left_for_the_next(
     files.on_sync.set()
     thread.join()
 
-    assert (log.recovery_point, log.unflushed_messages, log.first_unflushed_ms) == (2, 1, NOW_MS + 5)
+    assert (log.recovery_point, log.unflushed_messages, log.unflushed.since_ms) == (2, 1, NOW_MS + 5)
     flush(directory, [log])
-    assert (log.recovery_point, log.unflushed_messages, log.first_unflushed_ms) == (3, 0, -1)
+    assert (log.recovery_point, log.unflushed_messages, log.unflushed.since_ms) == (3, 0, -1)

@@ -430,12 +430,12 @@ def test_a_flush_that_fails_without_a_failed_sync_is_tried_again(
     with pytest.raises(KafkaError) as caught:
         log.flush()
     assert (code_of(caught), log.recovery_point) == (ErrorCode.KAFKA_STORAGE_ERROR, 0)
-    assert log.first_unflushed_ms == NOW_MS
+    assert log.unflushed.since_ms == NOW_MS
 
     fill(log, 1)
     log.flush()
 
-    assert (log.recovery_point, log.first_unflushed_ms) == (4, -1)
+    assert (log.recovery_point, log.unflushed.since_ms) == (4, -1)
     assert (faulty_store.folder / "leader-epoch-checkpoint").read_text() == "0\n1\n0 0\n"
     assert list(faulty_store.folder.glob("*.tmp")) == []
 

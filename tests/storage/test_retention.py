@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.storage.support import NOW_MS, FaultyFiles, Store, simple_batch
+from tests.storage.support import NOW_MS, FaultyFiles, Store, apply_retention, simple_batch
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import LogConfig, PartitionLog
-from wirekafka.storage.retention import apply_retention, start_after_retention
+from wirekafka.storage.retention import start_after_retention
 
 BATCH_BYTES = len(simple_batch(2))
 

@@ -161,3 +161,14 @@ def test_released_files_are_opened_again(tmp_path: Path, release: bool) -> None:
         segments.release()
 
     assert offsets(segments, 0) == [0, 2, 4]
+
+
+def test_a_segment_whose_indexes_were_not_read_is_told_by_an_offset(tmp_path: Path) -> None:
+    """The last one's always are."""
+    segments = filled(tmp_path, (0, 6, 12))
+    first, _, active = segments.all()
+    first._loaded = active._loaded = False
+
+    assert [segments.unread(offset) for offset in (0, 5, 6, 12, 99)] == [first, first, None, None, None]
+    first.load()
+    assert segments.unread(0) is None

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tests.storage.support import apply_retention
 from tests.torture.faulty_files import CountedFiles, Fault, Killed
 from tests.torture.store import NOW_MS, RECORDS_A_BATCH, NotAsAcknowledged, Store
 from wirekafka.ids import TopicPartition
@@ -17,7 +18,7 @@ from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import LogConfig, PartitionLog
 from wirekafka.storage.cleaning import OffsetMap, clean, cleanable
 from wirekafka.storage.flushing import flush_logs
-from wirekafka.storage.retention import apply_retention, start_after_retention
+from wirekafka.storage.retention import start_after_retention
 from wirekafka.storage.set_aside import unlink_set_aside
 
 ONE, OTHER, NEW = TopicPartition("one", 0), TopicPartition("other", 3), TopicPartition("new", 1)

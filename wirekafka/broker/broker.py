@@ -36,7 +36,7 @@ from wirekafka.broker.retention import Retention
 from wirekafka.broker.unlinking import Unlinking
 from wirekafka.metadata import ConfigError, ConfigValue, MetadataImage, MetadataMachine, Settings
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import FSYNC, LogConfig, LogDirectory, flush_logs, unlink_set_aside
+from wirekafka.storage import FSYNC, LogConfig, LogDirectory, flush_logs
 
 _METADATA_LEADER_EPOCH = 1
 _METADATA_LOG = LogConfig(max_message_bytes=8 * 1024 * 1024, durability=FSYNC)
@@ -59,12 +59,14 @@ class Broker:
         machine = MetadataMachine(config.node_id, config.settings)
         self._shared_log_config: tuple[Mapping[str, ConfigValue], LogConfig] = {}, LogConfig()
         self.image: MetadataImage = machine.image
+        self.unlinking = Unlinking(directory.remove_set_aside)
         self.partitions = Partitions(
             directory,
             machine.image,
             log_config=lambda topic: self._log_config(machine, topic),
             now_ms=self.clock.wall_ms,
             flusher=self.flusher,
+            remove_later=lambda paths: self.unlinking.later(paths, 0),
         )
         self.coordination = Coordination(
             config.settings, self.clock, self.alarms, ask_again=self.partitions.ask_again
@@ -77,7 +79,6 @@ class Broker:
             clock=self.clock,
             alarms=self.alarms,
         )
-        self.unlinking = Unlinking(lambda paths: unlink_set_aside(directory.disk.files, paths))
         claims, wall_ms = Claims(), self.clock.wall_ms
         self.retention = Retention(directory, self.partitions, self.unlinking, claims, wall_ms=wall_ms)
         self.cleaning = Cleaning(

@@ -15,6 +15,7 @@ import trio
 
 from wirekafka.broker.claims import Claims
 from wirekafka.broker.complaints import Complaints
+from wirekafka.broker.firebreak import Firebreak
 from wirekafka.broker.flushing import AwaitedFlush, Flusher
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import Partitions
@@ -99,6 +100,7 @@ class Cleaning:
         self._unreadable: set[PartitionLog] = set()
         """Logs with a batch that is not right: they are compacted no more until the next start."""
         self._rests = Rests()
+        self._firebreak = Firebreak("compaction")
         self._complaints = Complaints("logs that are due are not compacted")
         self._checkpointing = trio.Lock()
 
@@ -127,16 +129,16 @@ class Cleaning:
                 continue
             if self._claims.is_claimed(log.topic_partition) or log.disk.health.failure:
                 continue
-            if self._rests.is_resting(log):
+            if self._rests.is_resting(log) or self._firebreak.has_given_up(log):
                 continue
             try:
-                dirty = self._cleanable(partition, flushed_up_to=log.log_end_offset)
+                with self._firebreak.around(log):
+                    dirty = self._cleanable(partition, flushed_up_to=log.log_end_offset)
+                    if dirty.is_due:
+                        due.append((-dirty.dirty_ratio, number, partition))
             except KafkaError as error:
                 self._rests.begin(log)
                 self._complaints.hear(error)
-                continue
-            if dirty.is_due:
-                due.append((-dirty.dirty_ratio, number, partition))
         return [
             partition for _, _, partition in sorted(due)[: self._settings().get_int("log.cleaner.threads")]
         ]
@@ -161,8 +163,9 @@ class Cleaning:
 
         async def clean_one(partition: Partition) -> None:
             try:
-                async with self._claims.hold(partition.topic_partition):
-                    await self._clean(partition)
+                with self._firebreak.around(partition.log):
+                    async with self._claims.hold(partition.topic_partition):
+                        await self._clean(partition)
             except KafkaError as error:
                 self._rests.begin(partition.log)
                 failures.append(error)

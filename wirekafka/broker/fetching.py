@@ -14,6 +14,7 @@ import trio
 
 from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey
 from wirekafka.broker.partition import Partition
+from wirekafka.broker.unpacking import run_unpacking
 from wirekafka.protocol.apis.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -21,9 +22,10 @@ from wirekafka.protocol.apis.fetch import (
     PartitionData,
 )
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import FileSlice
+from wirekafka.storage import FileSlice, read_indexes
 
 _UNKNOWN_OFFSET = -1
+_MOST_BYTES_INDEXED_INLINE = 1024 * 1024
 _NOT_FOUND = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 Found = Partition | KafkaError
 """A partition to read, or why there is none."""
@@ -44,6 +46,7 @@ async def fetch(
 
     Waits until `min_bytes` can be read, at most `max_wait_ms`; an error anywhere answers at once.
     """
+    await _read_indexes(wanted, found)
     results, enough = _read_all(wanted, found, limits)
     if enough or limits.max_wait_ms <= 0:
         return results
@@ -61,6 +64,21 @@ async def fetch(
                     return results
                 del results
     return _read_all(wanted, found, limits)[0]
+
+
+async def _read_indexes(wanted: Mapping[FetchKey, FetchedPartition], found: Mapping[FetchKey, Found]) -> None:
+    """Read in a thread, after a start, the indexes of large segments that are read from.
+
+    One whose index is missing is gone through from its first batch to its last: seconds for a gigabyte.
+    """
+    unread = []
+    for key, partition in found.items():
+        if isinstance(partition, Partition):
+            segment = partition.log.segments.unread(wanted[key].wanted.fetch_offset)
+            if segment is not None and segment.size > _MOST_BYTES_INDEXED_INLINE:
+                unread.append(segment)
+    if unread:
+        await run_unpacking(lambda: read_indexes(unread))
 
 
 class _Bells:

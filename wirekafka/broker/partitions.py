@@ -8,7 +8,7 @@ A log that could not be opened or made for want of space or descriptors is tried
 Source: Kafka's LogManager and the part of ReplicaManager that follows metadata changes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import trio
 
@@ -37,12 +37,15 @@ class Partitions:
         log_config: Callable[[str], LogConfig],
         now_ms: Callable[[], int],
         flusher: Flusher | None = None,
+        remove_later: Callable[[Sequence[str]], None] | None = None,
     ) -> None:
+        """`remove_later` is given the folders of deleted topics; without it they are removed at once."""
         self._directory = directory
         self._image = image
         self._log_config = log_config
         self._now_ms = now_ms
         self._flusher = flusher
+        self._remove_later = remove_later
         self._by_topic: dict[str, dict[int, Partition | KafkaError]] = {}
         self._names: dict[bytes, str] = {}
         self._asked: set[TopicPartition] = set()
@@ -243,9 +246,9 @@ class Partitions:
             try:
                 if isinstance(partition, Partition):
                     partition.mark_deleted()
-                    self._directory.delete_log(partition.log)
+                    self._directory.delete_log(partition.log, later=self._remove_later)
                 else:
-                    self._directory.delete_partition(topic_partition)
+                    self._directory.delete_partition(topic_partition, later=self._remove_later)
             except KafkaError as error:
                 logger.error("%s is deleted, its folder is not: %s", topic_partition, error)
         return name

@@ -13,6 +13,7 @@ import trio
 
 from wirekafka.broker.claims import Claims
 from wirekafka.broker.complaints import Complaints
+from wirekafka.broker.firebreak import Firebreak
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import Partitions
 from wirekafka.broker.unlinking import Unlinking
@@ -55,6 +56,7 @@ class Retention:
         self._unlinking = unlinking
         self._claims = claims
         self._wall_ms = wall_ms
+        self._firebreak = Firebreak("retention")
         self._complaints = Complaints("what is due to be dropped stays")
 
     async def run(self, settings: Callable[[], Settings]) -> None:
@@ -170,8 +172,9 @@ class Retention:
         due: list[PartitionLog] = []
         for count, partition in enumerate(partitions, 1):
             try:
-                if (_is_watched(partition.log) or not are_watched) and self._is_due(partition):
-                    due.append(partition.log)
+                with self._firebreak.around(partition.log):
+                    if (_is_watched(partition.log) or not are_watched) and self._is_due(partition):
+                        due.append(partition.log)
             except KafkaError as error:
                 errors.append(error)
             if len(due) == _LOGS_AT_ONCE:
@@ -190,15 +193,16 @@ class Retention:
             if log.closed or (self._claims.is_claimed(log.topic_partition) and not are_claimed):
                 continue
             try:
-                paths = log.delete_records_before(log.log_start_offset)
-                self._unlinking.later(paths, log.config.file_delete_delay_ms)
+                with self._firebreak.around(log):
+                    paths = log.delete_records_before(log.log_start_offset)
+                    self._unlinking.later(paths, log.config.file_delete_delay_ms)
             except KafkaError as error:
                 errors.append(error)
             await trio.lowlevel.checkpoint()
 
     def _is_due(self, partition: Partition) -> bool:
         log = partition.log
-        if log.closed or log.failed or log.disk.health.failure:
+        if log.closed or log.failed or log.disk.health.failure or self._firebreak.has_given_up(log):
             return False
         start = start_after_retention(log, high_watermark=partition.high_watermark, now_ms=self._wall_ms())
         if log.move_start(start):

@@ -1,9 +1,9 @@
 """Runs work that unpacks batches in threads, a little at a time, and leaves nothing of it behind.
 
-Called by `preparing` and `looking_up`. Each may unpack megabytes, so that only a few run at once, and the
-others wait their turn. What such work raises is given back as a value, without the frames it came through:
-trio raises it in a thread and again on the event loop, which ties it and its frames, and so what is half
-unpacked, into a cycle that would stay until Python collects its oldest garbage.
+Called by `preparing` and `looking_up`, and by `fetching` for indexes. Each may unpack megabytes, so that only
+a few run at once, and the others wait their turn. What such work raises is given back as a value, without
+the frames it came through: trio raises it in a thread and again on the event loop, which ties it and its
+frames, and so what is half unpacked, into a cycle that would stay until Python collects its oldest garbage.
 
 Source: ours; Kafka's LogValidator works in the request's own thread.
 """

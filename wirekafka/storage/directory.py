@@ -8,7 +8,7 @@ Source: Kafka's LogManager and CleanShutdownFileHandler.
 """
 
 import json
-from collections.abc import Container
+from collections.abc import Callable, Container, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -36,6 +36,10 @@ from wirekafka.storage.offset_checkpoints import OffsetCheckpoints
 from wirekafka.storage.opening import Stopped
 from wirekafka.storage.progress import OpeningProgress
 from wirekafka.storage.recovery import open_partition, unchecked_bytes
+from wirekafka.storage.set_aside import unlink_set_aside
+
+Later = Callable[[Sequence[str]], None]
+"""Takes what was set aside, and has it removed when there is time."""
 
 _BROKER_EPOCH_UNKNOWN = -1
 
@@ -199,31 +203,51 @@ class LogDirectory:
             return False
         return True
 
-    def delete_log(self, log: PartitionLog) -> None:
+    def delete_log(self, log: PartitionLog, *, later: Later | None = None) -> None:
         """Close a log and remove it with all its records; slices that were given out stay readable."""
         log.abandon()
         try:
-            self.delete_partition(log.topic_partition)
+            self.delete_partition(log.topic_partition, later=later)
         finally:
             # A thread may have opened a file again before the folder had its new name.
             log.segments.release()
 
-    def delete_partition(self, topic_partition: TopicPartition) -> None:
+    def delete_partition(self, topic_partition: TopicPartition, *, later: Later | None = None) -> None:
         """Remove the folder of a partition whose log is not open, or was never opened.
 
-        It is gone, also after a crash, once its folder has another name. Raises KAFKA_STORAGE_ERROR.
+        It is gone, also after a crash, once its folder has another name. That is given to `later`, if there
+        is one, which is to have `remove_set_aside` called. Raises KAFKA_STORAGE_ERROR.
         """
         self._logs.pop(topic_partition, None)
         self._unopened.discard(topic_partition)
         self._broken.discard(topic_partition)
         self.checkpoints.forget(topic_partition)
         try:
-            name = self._unique_name(topic_partition, partition_folder.DELETED_ENDING)
-            self._files.rename(self._folder(topic_partition), f"{self.path}/{name}")
-            remove_folder_and_files(self._files, f"{self.path}/{name}")
+            folder = f"{self.path}/{self._unique_name(topic_partition, partition_folder.DELETED_ENDING)}"
+            self._files.rename(self._folder(topic_partition), folder)
+            if later is not None:
+                later([folder])
+            else:
+                remove_folder_and_files(self._files, folder)
         except OSError as error:
             what = f"The log of {topic_partition} could not be removed"
             raise self.disk.storage_error(what, error) from error
+
+    def remove_set_aside(self, paths: Sequence[str]) -> None:
+        """Remove files that were set aside, and folders of deleted partitions; may be called in a thread.
+
+        Raises OSError, the first, when the rest is removed.
+        """
+        folders = [path for path in paths if partition_folder.is_deleted(path)]
+        failures: list[OSError] = []
+        for folder in folders:
+            try:
+                remove_folder_and_files(self._files, folder)
+            except OSError as error:
+                failures.append(error)
+        unlink_set_aside(self._files, [path for path in paths if path not in folders])
+        if failures:
+            raise failures[0]
 
     def set_aside(self, topic_partition: TopicPartition) -> str:
         """Rename a folder that belongs to no topic, so that its name is free; give the new name.

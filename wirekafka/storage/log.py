@@ -329,11 +329,6 @@ class PartitionLog:
         """How many offsets no flush has made last."""
         return self.log_end_offset - self.unflushed.recovery_point
 
-    @property
-    def first_unflushed_ms(self) -> int:
-        """The `now_ms` of the first append that no flush has begun for since; -1 when there is none."""
-        return self.unflushed.since_ms
-
     def flush(self) -> None:
         """Make everything appended so far last, and advance the recovery point.
 

@@ -41,14 +41,6 @@ def has_passed_segments(log: PartitionLog) -> bool:
     return log.segments.end_of_first <= log.log_start_offset
 
 
-def apply_retention(log: PartitionLog, *, high_watermark: int, now_ms: int) -> list[str]:
-    """Drop what is due; give the files that were set aside, to be unlinked. Raises KAFKA_STORAGE_ERROR."""
-    start = start_after_retention(log, high_watermark=high_watermark, now_ms=now_ms)
-    if start == log.log_start_offset and not has_passed_segments(log):
-        return []
-    return log.delete_records_before(start)
-
-
 def _passed(segments: list[Segment], log_start_offset: int) -> int:
     """How many segments, from the first, lie before the log's start."""
     return sum(1 for segment in segments[1:] if segment.base_offset <= log_start_offset)

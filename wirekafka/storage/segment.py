@@ -145,9 +145,6 @@ class Segment:
         except OSError as error:
             _cut_back(file, position, error)
             raise
-        self._note(batch, position)
-
-    def _note(self, batch: RecordBatch, position: int) -> None:
         indexes = self._indexes
         indexes.note(batch, position)
         self.size, self.next_offset = indexes.size, indexes.next_offset
@@ -166,7 +163,11 @@ class Segment:
             waited_ms = batch.max_timestamp - self._indexes.first_timestamp
         else:
             waited_ms = now_ms - self.created_ms
-        return waited_ms > _longest_ms(config) - self._jitter_ms
+        longest_ms = config.segment_ms
+        # Compaction passes over the last segment, which therefore takes batches no longer than its lag.
+        if config.max_compaction_lag_ms < longest_ms and COMPACT in config.cleanup_policy:
+            longest_ms = config.max_compaction_lag_ms
+        return waited_ms > longest_ms - self._jitter_ms
 
     # --- reading
 
@@ -259,10 +260,11 @@ class Segment:
         """
         file_size = self.file.size()
         self.size, self.next_offset = 0, self.base_offset
-        self._indexes = SegmentIndexes(self.base_offset, self._index_interval_bytes)
+        self._indexes = indexes = SegmentIndexes(self.base_offset, self._index_interval_bytes)
         self.transactions.reset()
         for position, batch in valid_batches(self.file, self.base_offset, file_size):
-            self._note(batch, position)
+            indexes.note(batch, position)
+            self.size, self.next_offset = indexes.size, indexes.next_offset
             on_batch(batch)
         self._loaded = True
         return file_size
@@ -315,14 +317,6 @@ class Segment:
                 gone.append(path)  # without the batches it means nothing under this name either
         self.release()
         return gone
-
-
-def _longest_ms(config: LogConfig) -> int:
-    """How long a segment takes batches: compaction passes over the last one, so not past its lag."""
-    longest_ms = config.segment_ms
-    if config.max_compaction_lag_ms < longest_ms and COMPACT in config.cleanup_policy:
-        return config.max_compaction_lag_ms
-    return longest_ms
 
 
 def _cut_back(file: OpenFile, position: int, error: OSError) -> None:

@@ -68,6 +68,14 @@ class Segments:
                 return segment, found
         return self.active, (self.active.size, 0)
 
+    def unread(self, offset: int) -> Segment | None:
+        """The segment before the last that holds an offset, if its indexes have not been read yet."""
+        if offset >= self.active.base_offset:
+            return None
+        slot = max(bisect_right(self._segments, offset, key=_base_offset) - 1, 0)
+        segment = self._segments[slot]
+        return None if segment.is_loaded else segment
+
     def remove_before(self, offset: int) -> list[str]:
         """Set the segments aside that end at or before an offset, the oldest first: no hole is left, ever.
 
