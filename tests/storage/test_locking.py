@@ -30,9 +30,7 @@ def test_a_lock_file_without_an_id_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["ftruncate", "pwrite"])
-def test_a_full_disk_keeps_nobody_from_the_lock(
-    tmp_path: Path, faulty_files: FaultyFiles, call: str
-) -> None:
+def test_a_full_disk_keeps_nobody_from_the_lock(tmp_path: Path, faulty_files: FaultyFiles, call: str) -> None:
     """The process id is for people only."""
     faulty_files.fail_next(call)
     lock = take_lock(faulty_files, str(tmp_path))

@@ -145,6 +145,9 @@ class Segment:
         except OSError as error:
             _cut_back(file, position, error)
             raise
+        self._note(batch, position)
+
+    def _note(self, batch: RecordBatch, position: int) -> None:
         indexes = self._indexes
         indexes.note(batch, position)
         self.size, self.next_offset = indexes.size, indexes.next_offset
@@ -260,11 +263,10 @@ class Segment:
         """
         file_size = self.file.size()
         self.size, self.next_offset = 0, self.base_offset
-        self._indexes = indexes = SegmentIndexes(self.base_offset, self._index_interval_bytes)
+        self._indexes = SegmentIndexes(self.base_offset, self._index_interval_bytes)
         self.transactions.reset()
         for position, batch in valid_batches(self.file, self.base_offset, file_size):
-            indexes.note(batch, position)
-            self.size, self.next_offset = indexes.size, indexes.next_offset
+            self._note(batch, position)
             on_batch(batch)
         self._loaded = True
         return file_size
