@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ COMPACTED_KEYS = 5
 
 
 @pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def ours(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a stopped folder of wirekafka's; all is left out, with the reason, where there is no Kafka."""
     try:
         class_path()
@@ -33,7 +32,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     path = tmp_path_factory.mktemp("ours") / "data"
     _fill(path)
     _add_transactions(path)
-    yield path
+    return path
 
 
 def _fill(path: Path) -> None:

@@ -25,7 +25,7 @@ from wirekafka.protocol.apis.fetch import (
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Record, build_batch
 from wirekafka.storage import Files, Origin
-from wirekafka.storage.segment_indexes import SegmentIndexes, load_indexes
+from wirekafka.storage.segments.segment_indexes import SegmentIndexes, load_indexes
 
 MUCH = 1 << 20
 
@@ -536,7 +536,7 @@ async def test_indexes_of_a_large_old_segment_are_read_in_a_thread(
         threads.append(threading.current_thread() is threading.main_thread())
         return load_indexes(*arguments)
 
-    monkeypatch.setattr("wirekafka.storage.segment.load_indexes", noting)
+    monkeypatch.setattr("wirekafka.storage.segments.segment.load_indexes", noting)
     answers = []
     for largest_inline in (1 << 20, 0):
         monkeypatch.setattr(fetching, "_MOST_BYTES_INDEXED_INLINE", largest_inline)

@@ -12,7 +12,7 @@ from wirekafka.broker.partition import ListedOffset, Partition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Codec, Record, build_batch
 from wirekafka.storage import Origin, TimestampSearch
-from wirekafka.storage.segment_indexes import SegmentIndexes, load_indexes
+from wirekafka.storage.segments.segment_indexes import SegmentIndexes, load_indexes
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ async def test_the_indexes_of_old_segments_are_read_in_a_thread(
         seen.append(threading.current_thread())
         return load_indexes(*arguments)
 
-    monkeypatch.setattr("wirekafka.storage.segment.load_indexes", noting)
+    monkeypatch.setattr("wirekafka.storage.segments.segment.load_indexes", noting)
 
     assert await offset_for_timestamp(partition, 7, committed_only=False) == ListedOffset(7, 7, 0)
     assert len(seen) == len(log.segments.all()) - 1 > 2

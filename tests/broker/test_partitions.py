@@ -18,8 +18,8 @@ from wirekafka.metadata.image import PartitionImage
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.stored.cluster_metadata import RemoveTopicRecord, TopicRecord
 from wirekafka.storage import Files, LogConfig, LogDirectory, PartitionLog
-from wirekafka.storage.files import SyncFailed
-from wirekafka.storage.scan import Damaged
+from wirekafka.storage.disk.files import SyncFailed
+from wirekafka.storage.segments.scan import Damaged
 
 OTHER_ID = TopicId(b"\x02" * 16)
 

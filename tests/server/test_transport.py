@@ -12,7 +12,7 @@ import trio.testing
 
 from wirekafka.server.transport import Buffer, SocketTransport
 from wirekafka.storage import FileSlice
-from wirekafka.storage.files import FILES, OpenFile
+from wirekafka.storage.disk.files import FILES, OpenFile
 
 SMALL_BUFFER_BYTES = 4096
 

@@ -8,7 +8,7 @@ from typing import Any
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.records import Record, build_batch
 from wirekafka.storage import Files, LogConfig, LogDirectory, PartitionLog
-from wirekafka.storage.retention import has_passed_segments, start_after_retention
+from wirekafka.storage.log.retention import has_passed_segments, start_after_retention
 
 TOPIC_PARTITION = TopicPartition("t", 0)
 TOPIC_ID = bytes(range(16))

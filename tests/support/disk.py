@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from wirekafka.storage import Files
-from wirekafka.storage.files import Data
+from wirekafka.storage.disk.files import Data
 
 WAIT_SECONDS = 10.0
 

@@ -17,9 +17,9 @@ from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import LogConfig, PartitionLog
 from wirekafka.storage.cleaning import OffsetMap, clean, cleanable
-from wirekafka.storage.flushing import flush_logs
-from wirekafka.storage.retention import start_after_retention
-from wirekafka.storage.set_aside import unlink_set_aside
+from wirekafka.storage.disk.set_aside import unlink_set_aside
+from wirekafka.storage.log.flushing import flush_logs
+from wirekafka.storage.log.retention import start_after_retention
 
 ONE, OTHER, NEW = TopicPartition("one", 0), TopicPartition("other", 3), TopicPartition("new", 1)
 SMALL = LogConfig(segment_bytes=700, index_interval_bytes=150)

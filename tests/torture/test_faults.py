@@ -12,7 +12,7 @@ from tests.torture.faulty_files import Fault
 from tests.torture.scenarios import OF_WRITES, SCENARIOS, Wrong, calls_of, cases, strike
 from tests.torture.store import NotAsAcknowledged
 from wirekafka.protocol.records import RecordBatch
-from wirekafka.storage.segment import Segment
+from wirekafka.storage.segments.segment import Segment
 
 
 @pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.name.lower())

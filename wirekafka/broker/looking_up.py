@@ -1,6 +1,6 @@
 """Looks offsets up by time: finds where to look on the event loop, and looks in a thread.
 
-Called by `handlers.offsets`; calls `storage.timestamps`. A batch may have to be read and unpacked, which
+Called by `handlers.offsets`; calls `storage.log.timestamps`. A batch may have to be read and unpacked, which
 is bounded, and is done for few at once (`unpacking`).
 
 Source: KIP-79, KIP-734; Kafka's Partition.fetchOffsetForTimestamp.

@@ -1,5 +1,7 @@
 """Bytes on disk, in Apache Kafka's layout: a data folder of partitions, each a log of segments."""
 
+from wirekafka.storage.acceptance.recompression import needs_preparation, prepare
+from wirekafka.storage.acceptance.validation import Buffer, Origin
 from wirekafka.storage.cleaning import (
     Cleanable,
     Cleaned,
@@ -11,21 +13,18 @@ from wirekafka.storage.cleaning import (
     cleanable,
 )
 from wirekafka.storage.config import COMPACT, DELETE, FSYNC, PRODUCER_COMPRESSION, LogConfig
-from wirekafka.storage.directory import LogDirectory
-from wirekafka.storage.files import Files, FileSlice
-from wirekafka.storage.flushing import flush_logs
-from wirekafka.storage.health import Health
-from wirekafka.storage.locking import DataDirectoryInUse
-from wirekafka.storage.log import Appended, PartitionLog
-from wirekafka.storage.opening import may_pass
-from wirekafka.storage.partition_folder import belongs
-from wirekafka.storage.progress import OpeningGivenUp, OpeningProgress
-from wirekafka.storage.recompression import needs_preparation, prepare
-from wirekafka.storage.repair import Repaired
-from wirekafka.storage.retention import has_passed_segments, start_after_retention
-from wirekafka.storage.set_aside import unlink_set_aside
-from wirekafka.storage.stopped_folder import StoppedFolder, stopped_folder
-from wirekafka.storage.timestamps import (
+from wirekafka.storage.disk.files import Files, FileSlice
+from wirekafka.storage.disk.health import Health
+from wirekafka.storage.disk.set_aside import unlink_set_aside
+from wirekafka.storage.folder.directory import LogDirectory
+from wirekafka.storage.folder.locking import DataDirectoryInUse
+from wirekafka.storage.folder.partition_folder import belongs
+from wirekafka.storage.log.flushing import flush_logs
+from wirekafka.storage.log.log import Appended, PartitionLog
+from wirekafka.storage.log.opening import may_pass
+from wirekafka.storage.log.progress import OpeningGivenUp, OpeningProgress
+from wirekafka.storage.log.retention import has_passed_segments, start_after_retention
+from wirekafka.storage.log.timestamps import (
     TimestampOffset,
     TimestampSearch,
     read_indexes,
@@ -33,8 +32,9 @@ from wirekafka.storage.timestamps import (
     searches_at_or_after,
     unread_segments,
 )
-from wirekafka.storage.validation import Buffer, Origin
-from wirekafka.storage.verification import Remedy, Verified
+from wirekafka.storage.repair.repair import Repaired
+from wirekafka.storage.repair.stopped_folder import StoppedFolder, stopped_folder
+from wirekafka.storage.repair.verification import Remedy, Verified
 
 __all__ = [
     "COMPACT",

@@ -8,10 +8,10 @@ from tests.storage.support import NOW_MS
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.cleaning.cleaned_segment import CleanedSegment, discard
 from wirekafka.storage.config import LogConfig
-from wirekafka.storage.disk import Disk
-from wirekafka.storage.files import FILES
-from wirekafka.storage.segment import Segment
-from wirekafka.storage.transaction_index import AbortedTransaction
+from wirekafka.storage.disk.disk import Disk
+from wirekafka.storage.disk.files import FILES
+from wirekafka.storage.segments.segment import Segment
+from wirekafka.storage.segments.transaction_index import AbortedTransaction
 
 INTERVAL_BYTES = 300
 

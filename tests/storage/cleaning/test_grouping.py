@@ -7,9 +7,9 @@ import pytest
 from tests.storage.support import NOW_MS
 from wirekafka.storage.cleaning.grouping import groups_by_size
 from wirekafka.storage.config import LogConfig
-from wirekafka.storage.disk import Disk
-from wirekafka.storage.files import FILES
-from wirekafka.storage.segment import Segment
+from wirekafka.storage.disk.disk import Disk
+from wirekafka.storage.disk.files import FILES
+from wirekafka.storage.segments.segment import Segment
 
 SEGMENT_BYTES, INDEX_BYTES = 1000, 100
 

@@ -7,7 +7,7 @@ from wirekafka.protocol.records.batch import CONTROL_FLAG, TRANSACTIONAL_FLAG
 from wirekafka.protocol.records.control import build_marker_batch
 from wirekafka.storage.cleaning.filtering import empty_batch
 from wirekafka.storage.cleaning.transactions import CleanedTransactions
-from wirekafka.storage.transaction_index import AbortedTransaction
+from wirekafka.storage.segments.transaction_index import AbortedTransaction
 
 ABORT, COMMIT = ControlRecordType.ABORT, ControlRecordType.COMMIT
 

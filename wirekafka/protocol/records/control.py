@@ -1,6 +1,6 @@
 """Transaction markers: the one record of a control batch, as commit or abort.
 
-Used by `storage.producer_state` when it follows transactions through a log.
+Used by `storage.producers.state` when it follows transactions through a log.
 
 Source: Kafka's ControlRecordType and EndTransactionMarker.
 """

@@ -10,9 +10,9 @@ the flush is our own.
 
 from dataclasses import dataclass
 
-from wirekafka.storage.ages import largest_timestamp_ms
-from wirekafka.storage.log import PartitionLog
-from wirekafka.storage.segment import Segment
+from wirekafka.storage.log.ages import largest_timestamp_ms
+from wirekafka.storage.log.log import PartitionLog
+from wirekafka.storage.segments.segment import Segment
 
 
 @dataclass(frozen=True, slots=True)

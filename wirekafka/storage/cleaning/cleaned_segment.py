@@ -7,12 +7,12 @@ Source: Kafka's UnifiedLog.createNewCleanedSegment and LogSegment.append.
 """
 
 from wirekafka.protocol.records import RecordBatch
-from wirekafka.storage.disk import Disk
-from wirekafka.storage.files import Files, OpenFile, unlink_if_there
-from wirekafka.storage.offset_index import OffsetIndex
-from wirekafka.storage.segment import SUFFIXES
-from wirekafka.storage.time_index import TimeIndex
-from wirekafka.storage.transaction_index import AbortedTransaction, encode_aborted
+from wirekafka.storage.disk.disk import Disk
+from wirekafka.storage.disk.files import Files, OpenFile, unlink_if_there
+from wirekafka.storage.segments.offset_index import OffsetIndex
+from wirekafka.storage.segments.segment import SUFFIXES
+from wirekafka.storage.segments.time_index import TimeIndex
+from wirekafka.storage.segments.transaction_index import AbortedTransaction, encode_aborted
 
 CLEANED_SUFFIX = ".cleaned"
 SWAP_SUFFIX = ".swap"

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.storage.acceptance.record_checks import most_unpacked_bytes
 from wirekafka.storage.cleaning.cleanable import Cleanable
 from wirekafka.storage.cleaning.cleaned_segment import discard_all
 from wirekafka.storage.cleaning.filtering import BatchFilter
@@ -18,7 +19,6 @@ from wirekafka.storage.cleaning.gathering import gather
 from wirekafka.storage.cleaning.offset_map import OffsetMap
 from wirekafka.storage.cleaning.rewriting import Rewriting
 from wirekafka.storage.cleaning.work import LogChanged, OnLoop, Work, unhurried
-from wirekafka.storage.record_checks import most_unpacked_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,13 @@ Source: Kafka's Cleaner.buildOffsetMap.
 """
 
 from wirekafka.protocol.records import RecordBatch
+from wirekafka.storage.acceptance.record_checks import most_unpacked_bytes
 from wirekafka.storage.cleaning.cleanable import Cleanable
 from wirekafka.storage.cleaning.keys import keys_of
 from wirekafka.storage.cleaning.offset_map import OffsetMap
 from wirekafka.storage.cleaning.reading import naming
 from wirekafka.storage.cleaning.work import Work
-from wirekafka.storage.record_checks import most_unpacked_bytes
-from wirekafka.storage.segment import Segment
+from wirekafka.storage.segments.segment import Segment
 
 
 def gather(work: Work, cleanable: Cleanable, newest: OffsetMap) -> None:

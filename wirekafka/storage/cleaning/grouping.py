@@ -7,8 +7,8 @@ Source: Kafka's Cleaner.groupSegmentsBySize.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wirekafka.storage.segment import Segment
-from wirekafka.storage.segment_indexes import LARGEST_RELATIVE_OFFSET
+from wirekafka.storage.segments.segment import Segment
+from wirekafka.storage.segments.segment_indexes import LARGEST_RELATIVE_OFFSET
 
 
 @dataclass(slots=True)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from wirekafka.protocol.error_codes import KafkaError
 from wirekafka.protocol.records import HEADER_BYTES, RecordBatch
 from wirekafka.protocol.records.batch import LEAST_BATCH_LENGTH, MAGIC_V2
-from wirekafka.storage.files import OpenFile
-from wirekafka.storage.segment import Segment
+from wirekafka.storage.disk.files import OpenFile
+from wirekafka.storage.segments.segment import Segment
 
 _PIECE_BYTES = 1024 * 1024
 

@@ -10,16 +10,16 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wirekafka.storage.ages import last_modified_ms
 from wirekafka.storage.cleaning.cleaned_segment import CleanedSegment, discard
 from wirekafka.storage.cleaning.filtering import BatchFilter, LastBatch
 from wirekafka.storage.cleaning.grouping import groups_by_size
 from wirekafka.storage.cleaning.reading import naming
 from wirekafka.storage.cleaning.swap import announce, replace
 from wirekafka.storage.cleaning.work import Work
-from wirekafka.storage.files import sync_names
-from wirekafka.storage.log import PartitionLog
-from wirekafka.storage.segment import Segment
+from wirekafka.storage.disk.files import sync_names
+from wirekafka.storage.log.ages import last_modified_ms
+from wirekafka.storage.log.log import PartitionLog
+from wirekafka.storage.segments.segment import Segment
 
 _NO_TIMESTAMP = -1
 _INDEXES = (".index", ".timeindex")

@@ -16,10 +16,10 @@ import contextlib
 
 from wirekafka.storage.cleaning.cleaned_segment import CLEANED_SUFFIX, SWAP_SUFFIX, discard
 from wirekafka.storage.cleaning.work import LogChanged
-from wirekafka.storage.files import Files
-from wirekafka.storage.log import PartitionLog
-from wirekafka.storage.segment import SUFFIXES, Segment
-from wirekafka.storage.set_aside import DELETED_SUFFIX
+from wirekafka.storage.disk.files import Files
+from wirekafka.storage.disk.set_aside import DELETED_SUFFIX
+from wirekafka.storage.log.log import PartitionLog
+from wirekafka.storage.segments.segment import SUFFIXES, Segment
 
 
 def announce(log: PartitionLog, replaced: list[Segment]) -> None:

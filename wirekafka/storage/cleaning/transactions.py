@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from wirekafka.protocol.records import ControlRecordType, RecordBatch, marker_of
-from wirekafka.storage.transaction_index import AbortedTransaction
+from wirekafka.storage.segments.transaction_index import AbortedTransaction
 
 
 @dataclass(slots=True)

@@ -12,11 +12,11 @@ from itertools import pairwise
 from typing import TypeVar
 
 from wirekafka.protocol.records import RecordBatch
-from wirekafka.storage.aborted import aborted_transactions
 from wirekafka.storage.cleaning.reading import whole_batches
 from wirekafka.storage.cleaning.transactions import CleanedTransactions
-from wirekafka.storage.log import PartitionLog
-from wirekafka.storage.segment import Segment
+from wirekafka.storage.log.log import PartitionLog
+from wirekafka.storage.producers.aborted import aborted_transactions
+from wirekafka.storage.segments.segment import Segment
 
 T = TypeVar("T")
 
