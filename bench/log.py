@@ -92,6 +92,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--folder", type=Path, help="where the data of the runs goes, and is removed")
     options = parser.parse_args()
+    if options.folder is not None:
+        options.folder.mkdir(parents=True, exist_ok=True)
     leave_bbr()
     missed = []
     for name in options.only:
