@@ -267,3 +267,63 @@ async def test_what_was_flushed_earlier_is_not_due_again(
     append(partition)
     mock_clock.jump(1.5)
     await disk.has_begun(201)
+
+
+async def share_a_flush(partition: Partition, sharers: int) -> None:
+    flushes = [produce(partition) for _ in range(sharers)]
+    for each in flushes:
+        await each.wait()
+
+
+async def test_under_load_a_flush_waits_a_moment_for_as_many_as_shared_the_last(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill, mock_clock: MockClock
+) -> None:
+    """Where the disk is faster than the event loop, flushes of one each would be all it does."""
+    partition = make_partition(flusher=flusher, durability="fsync")
+    await share_a_flush(partition, 4)
+
+    produce(partition)
+    await wait_all_tasks_blocked()
+    after_one = len(disk.flushed)
+    last = [produce(partition) for _ in range(3)][-1]
+    await last.wait()
+
+    assert (after_one, len(disk.flushed)) == (1, 2)
+
+
+async def test_the_moment_passes_also_when_nobody_comes(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill, mock_clock: MockClock
+) -> None:
+    """It is a millisecond; and the flush after it, of one alone, is made at once."""
+    partition = make_partition(flusher=flusher, durability="fsync")
+    await share_a_flush(partition, 4)
+
+    alone = produce(partition)
+    await wait_all_tasks_blocked()
+    before = len(disk.flushed)
+    mock_clock.jump(0.001)
+    await alone.wait()
+    await produce(partition).wait()
+
+    assert (before, len(disk.flushed)) == (1, 3)
+
+
+@pytest.mark.parametrize("timeout_ms", [1_500, 30_000])
+async def test_however_long_the_time_is_it_ends(
+    make_partition: MakePartition,
+    flusher: Flusher,
+    disk: FlushAtWill,
+    autojump_clock: MockClock,
+    timeout_ms: int,
+) -> None:
+    """A disk that answers nothing costs a producer its time and no more, to the millisecond."""
+    partition = make_partition(flusher=flusher, durability="fsync")
+    disk.hold()
+    begun = trio.current_time()
+
+    errors = await wait_for_flush([produce(partition)], timeout_ms)
+    elapsed_ms = (trio.current_time() - begun) * 1000
+    disk.let_go()
+
+    assert [error and error.code for error in errors] == [ErrorCode.REQUEST_TIMED_OUT]
+    assert elapsed_ms == pytest.approx(timeout_ms)

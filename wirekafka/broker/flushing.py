@@ -2,7 +2,8 @@
 
 One a data folder, run by `broker`. Asked by `partition` and `housekeeping`; calls the storage room in a
 thread. When nothing runs, what is asked for is flushed at once; what is asked for meanwhile shares the
-flush after it. So there is no window to tune: the slower the disk, the more share a call.
+flush after it. So the slower the disk, the more share a call. Where the disk is faster than the event loop, a
+flush that follows one shared by several waits a moment for as many to come again; an idle broker never waits.
 
 Source: ours, as databases commit in groups. Kafka's UnifiedLog.append flushes in the request's own thread
 (flush.messages), its LogManager in one of its own (flush.ms).
@@ -22,6 +23,10 @@ from wirekafka.storage import Health, PartitionLog
 NEVER = (1 << 63) - 1
 """The value of flush.messages and flush.ms for none of it."""
 _AGAIN_AFTER_SECONDS = 1.0
+_LATE_SECONDS = 1.0
+_LONGEST_MOMENT_SECONDS = 0.001
+_FEWEST_WAITED_FOR = 4
+"""So few who shared the last flush are no load: the next is made at once."""
 _MOST_OUTDATED = 64
 
 Ring = Callable[[], None]
@@ -33,7 +38,13 @@ class Flush:
 
     asked: dict[PartitionLog, Ring | None] = field(default_factory=dict)
     """Each log, and who is rung when the flush is over."""
+    sharers: int = 0
+    """How often it was asked for."""
+    asked_at: float = math.inf
+    """When it was first asked for, by trio's clock."""
     ended: trio.Event = field(default_factory=trio.Event)
+    ended_or_late: trio.Event = field(default_factory=trio.Event)
+    """Set as well when it takes so long that who waits had better look at the clock."""
     failure: KafkaError | None = None
 
 
@@ -73,9 +84,14 @@ async def wait_for_flush(awaited: Sequence[AwaitedFlush], timeout_ms: int) -> li
 
     REQUEST_TIMED_OUT for those of which nothing is known yet when the time is up.
     """
-    with trio.move_on_after(max(0, timeout_ms) / 1000):
+    deadline = trio.current_time() + max(0, timeout_ms) / 1000
+    if timeout_ms >= 2 * _LATE_SECONDS * 1000:  # nearly always, and without a timer for each request
         for each in awaited:
-            await each.flush.ended.wait()
+            await each.flush.ended_or_late.wait()
+    if not all(each.flush.ended.is_set() for each in awaited):
+        with trio.move_on_at(deadline):
+            for each in awaited:
+                await each.flush.ended.wait()
     return [_what_is_wrong(each, timeout_ms) for each in awaited]
 
 
@@ -99,12 +115,15 @@ class Flusher:
         self._flush_logs = flush
         self._health = health
         self._next = Flush()
+        self._running: Flush | None = None
         self._due: dict[PartitionLog, tuple[float, Ring | None]] = {}
         """When a log is to be flushed at the latest, by trio's clock."""
         self._by_time: list[tuple[float, int, PartitionLog]] = []
         """The same as a heap. What was flushed meanwhile is found out later."""
         self._asked_so_far = 0
         self._sleep = trio.CancelScope()
+        self._last_sharers = 0
+        self._gathering: trio.CancelScope | None = None
         self._thread = trio.CapacityLimiter(1)
         """Its own: threads that wait for something else, however many, do not keep a flush waiting."""
         self._complaints = Complaints("what was written may not last")
@@ -114,12 +133,16 @@ class Flusher:
 
         What has been appended by now lasts when that flush has ended well. `ring` is called at its end.
         """
-        asked = self._next.asked
+        flush, asked = self._next, self._next.asked
         if not asked:
             self._sleep.deadline = -math.inf
+            flush.asked_at = trio.current_time()
         if ring is not None or log not in asked:
             asked[log] = ring
-        return self._next
+        flush.sharers += 1
+        if self._gathering is not None and flush.sharers >= self._last_sharers:
+            self._gathering.cancel()
+        return flush
 
     def ask_within(self, log: PartitionLog, delay_ms: int, ring: Ring | None = None) -> None:
         """Have a log flushed in some time, or earlier if it was asked for earlier."""
@@ -133,10 +156,29 @@ class Flusher:
 
     async def run(self) -> None:
         """Flush what is asked for, forever."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._watch)
+            while True:
+                with trio.CancelScope(deadline=self._wake_at()) as self._sleep:
+                    await trio.sleep_forever()
+                await self._gather()
+                await self._flush()
+
+    async def _watch(self) -> None:
+        """Tell who waits for a flush that it is late, before twice the time has passed after which it is."""
         while True:
-            with trio.CancelScope(deadline=self._wake_at()) as self._sleep:
-                await trio.sleep_forever()
-            await self._flush()
+            await trio.sleep(_LATE_SECONDS)
+            for flush in (self._running, self._next):
+                if flush is not None and flush.asked_at + _LATE_SECONDS <= trio.current_time():
+                    flush.ended_or_late.set()
+
+    async def _gather(self) -> None:
+        """Under load, wait a moment for as many as shared the last flush."""
+        if self._next.sharers >= self._last_sharers or self._last_sharers < _FEWEST_WAITED_FOR:
+            return
+        with trio.move_on_after(_LONGEST_MOMENT_SECONDS) as self._gathering:
+            await trio.sleep_forever()
+        self._gathering = None
 
     def _wake_at(self) -> float:
         if self._next.asked:
@@ -151,7 +193,9 @@ class Flusher:
         return found is not None and found[0] == due
 
     async def _flush(self) -> None:
-        flush, self._next = self._next, Flush()
+        self._running = flush = self._next
+        self._next = Flush()
+        self._last_sharers = flush.sharers
         self._take_due(flush)
         logs = [log for log in flush.asked if not log.closed]
         try:
@@ -163,7 +207,9 @@ class Flusher:
         for ring in flush.asked.values():
             if ring is not None:
                 ring()
+        self._running = None
         flush.ended.set()
+        flush.ended_or_late.set()
 
     def _take_due(self, flush: Flush) -> None:
         now = trio.current_time()
