@@ -1,6 +1,7 @@
 """cleaning: which logs are compacted, when, and what is remembered of it."""
 
 import struct
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +47,45 @@ def contents(log: PartitionLog) -> list[tuple[int, bytes | None, bytes | None]]:
 def checkpoint(config: BrokerConfig) -> str:
     file = config.data_dir / "cleaner-offset-checkpoint"
     return file.read_text() if file.exists() else ""
+
+
+class Rounds:
+    """Looks on as the broker looks for what is due: what each round has found."""
+
+    def __init__(self, broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.found: list[list[Partition]] = []
+        look = broker.cleaning._dirtiest
+
+        def look_and_note() -> list[Partition]:
+            self.found.append(look())
+            return self.found[-1]
+
+        monkeypatch.setattr(broker.cleaning, "_dirtiest", look_and_note)
+
+    async def pass_over(self, partition: Partition) -> None:
+        """Return when two more rounds have come, which leave a partition alone."""
+        before = len(self.found)
+        await until(lambda: len(self.found) >= before + 2)
+        assert all(partition not in found for found in self.found[before:])
+
+
+class Held:
+    """A compaction that waits in its thread as soon as it has read something, if it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, waits: bool) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        if not waits:
+            self.go_on.set()
+        monkeypatch.setattr("wirekafka.broker.cleaning.clean", self._clean)
+
+    def _clean(self, *args: Any, pace: Callable[[int], None], **named: Any) -> Any:
+        def hold(size_bytes: int) -> None:
+            if size_bytes:
+                self.begun.set()
+                assert self.go_on.wait(10)
+            pace(size_bytes)
+
+        return clean(*args, pace=hold, **named)
 
 
 async def until(holds: Callable[[], Any]) -> None:
@@ -235,10 +275,13 @@ async def test_what_is_dirty_enough_is_compacted(tmp_path: Path) -> None:
         await until(lambda: checkpoint(config).startswith("0\n1\ndirty 0 "))
 
 
-async def test_damage_stops_one_log_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_damage_stops_one_log_only(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is tried once, and the others go on."""
     config = broker_config(tmp_path, **FEW_SETTINGS)
     async with open_broker(config) as broker:
+        rounds = Rounds(broker, monkeypatch)
         broken = await topic(broker, "broken", segment_bytes="1048576", min_cleanable_dirty_ratio="0.1")
         for _ in range(5):
             put(broker, broken, "a", LARGE)
@@ -252,7 +295,7 @@ async def test_damage_stops_one_log_only(tmp_path: Path, caplog: pytest.LogCaptu
             put(broker, sound, "a", LARGE)
 
         await until(lambda: contents(sound.log)[0][0] > 4 and "compacted no more" in caplog.text)
-        await trio.sleep(0.3)
+        await rounds.pass_over(broken)
 
         assert caplog.text.count("compacted no more") == 1
         assert broken.log.log_end_offset == 5
@@ -282,34 +325,44 @@ async def test_what_a_client_wrote_stops_one_log_only(
         put(broker, partition, "b", b"1")
 
 
-async def test_a_topic_deleted_meanwhile_ends_its_compaction(tmp_path: Path) -> None:
-    """The broker goes on; nothing of it is remembered."""
-    config = broker_config(tmp_path, log_cleaner_enable="false")
-    async with open_broker(config) as broker:
+async def test_a_topic_deleted_meanwhile_ends_its_compaction(
+    resting: BrokerConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broker goes on; nothing of it is remembered, nor found by the next topic of the name."""
+    held = Held(monkeypatch, waits=True)
+    async with open_broker(resting) as broker:
         partition = await topic(broker)
-        for _ in range(40):
+        for _ in range(5):
             put(broker, partition, "a", LARGE)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(broker.compact, "t")
-            await trio.sleep(0.002)
+            await until(held.begun.is_set)
             assert await delete_topic(broker, "t") == 0
+            again = await topic(broker)
+            put(broker, again, "b", b"1")
+            held.go_on.set()
 
-        assert "t 0" not in checkpoint(config)
-        await topic(broker)
+        assert "t 0" not in checkpoint(resting)
+        assert contents(again.log) == [(0, b"b", b"1")]
+        names = [path.name for path in (resting.data_dir / "t-0").iterdir()]
+        assert [name for name in names if name.endswith((".cleaned", ".swap"))] == []
 
 
-async def test_a_stop_ends_a_compaction(tmp_path: Path) -> None:
+async def test_a_stop_ends_a_compaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It does not wait for one that is held to a few bytes a second, and a start finds everything."""
-    config = broker_config(tmp_path, log_cleaner_enable="false", log_cleaner_io_max_bytes_per_second="100000")
-    with trio.fail_after(5):
+    held = Held(monkeypatch, waits=False)
+    config = broker_config(tmp_path, log_cleaner_enable="false", log_cleaner_io_max_bytes_per_second="10000")
+    with trio.fail_after(60):  # at that pace the compaction alone takes six minutes
         async with open_broker(config) as broker:
             partition = await topic(broker)
             for _ in range(10):
                 put(broker, partition, "a", LARGE)
-            with trio.move_on_after(0.2) as given_up:
-                await broker.compact("t")
-            assert given_up.cancelled_caught
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(broker.compact, "t")
+                await until(held.begun.is_set)
+                nursery.cancel_scope.cancel()
+            assert len(contents(partition.log)) == 10
 
     async with open_broker(config) as broker:
         assert len(contents(broker.partitions.find("t", 0).log)) == 10
@@ -357,12 +410,13 @@ async def test_a_compaction_that_fails_is_not_tried_again_at_once(
 
     async with open_broker(config) as broker:
         monkeypatch.setattr("wirekafka.broker.cleaning.clean", failing)
+        rounds = Rounds(broker, monkeypatch)
         partition = await topic(broker, segment_bytes="1048576", min_cleanable_dirty_ratio="0.1")
         for _ in range(12):
             put(broker, partition, "a", LARGE)
 
         await until(lambda: tried)
-        await trio.sleep(0.4)
+        await rounds.pass_over(partition)
 
         assert len(tried) == 1
 
@@ -405,6 +459,7 @@ async def test_what_nobody_foresaw_stops_one_log_only(
 
     async with open_broker(config) as broker:
         monkeypatch.setattr(f"wirekafka.broker.cleaning.{at}", failing)
+        rounds = Rounds(broker, monkeypatch)
         struck = await topic(broker, "struck", segment_bytes="1048576", min_cleanable_dirty_ratio="0.1")
         sound = await topic(broker, "sound", segment_bytes="1048576", min_cleanable_dirty_ratio="0.1")
         for _ in range(12):
@@ -412,7 +467,7 @@ async def test_what_nobody_foresaw_stops_one_log_only(
             put(broker, sound, "a", LARGE)
 
         await until(lambda: contents(sound.log)[0][0] > 4 and "who would have thought" in caplog.text)
-        await trio.sleep(0.3)
+        await rounds.pass_over(struck)
 
         assert caplog.text.count("struck-0: no more compaction until the next start") == 1
         assert len(contents(struck.log)) == 12

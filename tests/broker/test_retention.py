@@ -18,7 +18,7 @@ from wirekafka.broker.retention import Retention
 from wirekafka.broker.unlinking import Unlinking
 from wirekafka.metadata import Settings
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import LogConfig, LogDirectory, PartitionLog, unlink_set_aside
+from wirekafka.storage import LogConfig, LogDirectory, PartitionLog
 
 LONG_AFTER_MS = 10**12
 
@@ -40,7 +40,7 @@ class Some(Partitions):
 
 
 def retention(directory: LogDirectory, *partitions: Partition, claims: Claims | None = None) -> Retention:
-    unlinking = Unlinking(lambda paths: unlink_set_aside(directory.disk.files, paths))
+    unlinking = Unlinking(directory.remove_set_aside)
     return Retention(
         directory, Some(*partitions), unlinking, claims or Claims(), wall_ms=lambda: LONG_AFTER_MS
     )

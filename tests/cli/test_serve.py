@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,23 @@ from wirekafka.protocol.apis.metadata import MetadataRequest
 from wirekafka.testing import running_broker
 
 STOP_SECONDS = 5
+SYNCS_FAIL_ONCE_A_FILE_IS_THERE = """
+import errno, pathlib, sys
+from wirekafka.cli.main import main
+from wirekafka.storage import Files
+
+broken, fdatasync = pathlib.Path(sys.argv.pop(1)), Files.fdatasync
+
+
+def fdatasync_or_fail(files, fd):
+    if broken.exists():
+        raise OSError(errno.EIO, "Input/output error")
+    fdatasync(files, fd)
+
+
+Files.fdatasync = fdatasync_or_fail
+main()
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -72,9 +89,14 @@ class Process:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str, listen: str = "127.0.0.1:0") -> Iterator[Process]:
+def serving(
+    folder: Path,
+    *arguments: str,
+    listen: str = "127.0.0.1:0",
+    program: Sequence[str] = ("-m", "wirekafka"),
+) -> Iterator[Process]:
     """A broker process; killed at the end if it lives."""
-    command = [sys.executable, "-m", "wirekafka", "serve", "--data-dir", str(folder), "--listen", listen]
+    command = [sys.executable, *program, "serve", "--data-dir", str(folder), "--listen", listen]
     popen = subprocess.Popen(
         [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -308,6 +330,29 @@ def test_a_killed_broker_leaves_nothing_to_clean_up(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(("durability", "code"), [("fsync", 56), ("os", 0)])
+def test_a_sync_that_failed_shows_in_the_exit_status(tmp_path: Path, durability: str, code: int) -> None:
+    """Whether while it served or as it was stopped: EX_IOERR, and a sentence; the next start is sound."""
+    broken, data = tmp_path / "broken", tmp_path / "data"
+    program = ["-c", SYNCS_FAIL_ONCE_A_FILE_IS_THERE, str(broken)]
+    with serving(data, "--set", f"wirekafka.durability={durability}", program=program) as process:
+        with RawClient(process.bootstrap) as raw:
+            create_topic(raw, "t")
+            assert produce(raw, "t", batch_of(b"0")) == 0
+            broken.touch()
+            assert produce(raw, "t", batch_of(b"1")) == code
+        status, _, err = process.end(signal.SIGTERM)
+    with serving(data) as process, RawClient(process.bootstrap) as raw:
+        values = values_in(fetch(raw, "t"))
+        stopped, _, _ = process.end(signal.SIGTERM)
+
+    assert (status, stopped) == (os.EX_IOERR, 0)
+    assert "The data folder had failed, and the next start has to check it: " in err
+    assert "Input/output error" in err.splitlines()[-1]
+    assert "Traceback" not in err
+    assert values == [b"0", b"1"]
+
+
 def test_the_banner_says_where_it_listens_where_data_is_and_how_to_stop_it(tmp_path: Path) -> None:
     """Port 0 is shown as the port it became; an advertised address is shown too; settings are heeded."""
     (tmp_path / "server.properties").write_text("num.partitions=3\nauto.create.topics.enable=true\n")
@@ -350,6 +395,6 @@ def test_a_signal_before_it_is_ready_ends_the_start(
 
     monkeypatch.setattr("wirekafka.cli.serve.serve_broker", never_ready)
     config = BrokerConfig.from_settings(Settings.load(None, {"log.dirs": str(tmp_path)}))
-    trio.run(_serve_until_signal, config)
+    trio.run(_serve_until_signal, config, [])
 
     assert capsys.readouterr().out == "Stopping before it was ready.\n"

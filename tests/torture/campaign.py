@@ -4,7 +4,6 @@
 by the tests and by `python -m tests.torture`.
 """
 
-import os
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -17,13 +16,12 @@ from tests.torture.churn import found_wrong_with_topics
 from tests.torture.judging import Rule, found_wrong
 from tests.torture.load import PARTITIONS, Load
 from tests.torture.oracle import OracleFile
+from tests.torture.patience import allowed
 from tests.torture.process import BrokerProcess, DidNotStart
 
 TOPIC = "tortured"
 READY_SECONDS = 2.0
 """How soon after its start a broker has to answer, as the issue has it."""
-_WHEN_BUSY = 5
-"""So many times as long may a start take on a machine that has more to do than processors for it."""
 _LONGEST_LIFE_SECONDS = 0.8
 _KILLED_WHILE_STARTING = 0.15
 _LONGEST_START_SECONDS = 0.8
@@ -167,9 +165,8 @@ class Campaign:
 
     def _was_held_up(self, seconds: float) -> bool:
         """Whether others had the processors meanwhile, and the start used no more than it may take."""
-        busy = os.getloadavg()[0] > (os.cpu_count() or 1)
         within = self.report.ready_cpu_seconds[-1] < self._ready_seconds
-        return busy and within and seconds < _WHEN_BUSY * self._ready_seconds
+        return within and seconds < allowed(self._ready_seconds)
 
     def _starts_hindered(self) -> bool:
         """Start under what fails its calls, which it may not survive; whether it has."""

@@ -144,11 +144,15 @@ def compact(store: Store) -> None:
     log.roll(NOW_MS)
     log.flush()
     end = log.log_end_offset
-    since = store.directory.cleaned_up_to(ONE)
+    checkpoints = store.directory.checkpoints
+    since = checkpoints.cleaned_up_to(ONE)
+    if since is None:  # as the broker does, before the first swap
+        checkpoints.note_cleaned(ONE, log.log_start_offset)
+        checkpoints.write_cleaner_offsets()
     what = cleanable(log, since, high_watermark=end, flushed_up_to=log.recovery_point, now_ms=NOW_MS)
     cleaned = clean(what, OffsetMap(1 << 12), high_watermark=end, now_ms=NOW_MS, drop=gone.extend)
-    store.directory.set_cleaned_up_to(ONE, cleaned.end_offset)
-    store.directory.checkpoint_cleaned()
+    checkpoints.note_cleaned(ONE, cleaned.end_offset)
+    checkpoints.write_cleaner_offsets()
     _unlink(log, gone)
 
 

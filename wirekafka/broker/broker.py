@@ -55,7 +55,9 @@ class Broker:
         self.cluster_id = directory.cluster_id
         self.clock = Clock()
         self.alarms = Alarms(self.clock)
-        self.flusher = Flusher(partial(flush_logs, directory.disk, directory.path), directory.disk.health)
+        self.health = directory.disk.health
+        """Whether the data folder can still be written to."""
+        self.flusher = Flusher(partial(flush_logs, directory.disk, directory.path), self.health)
         machine = MetadataMachine(config.node_id, config.settings)
         self._shared_log_config: tuple[Mapping[str, ConfigValue], LogConfig] = {}, LogConfig()
         self.image: MetadataImage = machine.image

@@ -9,7 +9,6 @@ Source: Kafka's LogCleaner and LogCleanerManager (grabFilthiestCompactedLog).
 
 from collections.abc import Callable
 from time import sleep
-from typing import TypeVar
 
 import trio
 
@@ -31,7 +30,6 @@ from wirekafka.storage import (
     LogChanged,
     LogDirectory,
     OffsetMap,
-    OnLoop,
     PartitionLog,
     Unreadable,
     clean,
@@ -40,20 +38,11 @@ from wirekafka.storage import (
 
 logger = get_logger("broker")
 
-T = TypeVar("T")
-
 _LEAST_BACKOFF_MS = 100
 _LEAST_PAUSE_SECONDS = 0.01
 _LONGEST_TURN_SECONDS = 0.001
 """How long a compaction works before it gives way: Python takes the turn from it after five times that, and
 giving way takes a quarter of it on a busy machine."""
-
-
-class _TrioLoop(OnLoop):
-    """Calls a function on the event loop, from a thread that trio made."""
-
-    def call(self, function: Callable[[], T]) -> T:
-        return trio.from_thread.run_sync(function)
 
 
 class _Pace:
@@ -90,7 +79,7 @@ class Cleaning:
         wall_ms: Callable[[], int],
         settings: Callable[[], Settings],
     ) -> None:
-        self._directory = directory
+        self._checkpoints = directory.checkpoints
         self._partitions = partitions
         self._unlinking = unlinking
         self._claims = claims
@@ -148,7 +137,7 @@ class Cleaning:
         try:
             return cleanable(
                 partition.log,
-                self._directory.checkpoints.cleaner_offsets.get(partition.topic_partition),
+                self._checkpoints.cleaned_up_to(partition.topic_partition),
                 high_watermark=partition.high_watermark,
                 flushed_up_to=flushed_up_to,
                 now_ms=self._wall_ms(),
@@ -224,7 +213,7 @@ class Cleaning:
         if log.closed:
             return None, log.log_end_offset
         what = self._cleanable(partition, flushed_up_to=log.recovery_point)
-        if log.topic_partition not in self._directory.checkpoints.cleaner_offsets:
+        if self._checkpoints.cleaned_up_to(log.topic_partition) is None:
             # First, so that no later start, nor the tools, take the gaps that this leaves for losses.
             await self._checkpoint(log, what.first_dirty_offset)
         pace = self._pace()
@@ -264,7 +253,7 @@ class Cleaning:
             high_watermark=high_watermark,
             now_ms=self._wall_ms(),
             drop=lambda paths: self._unlinking.later(paths, what.log.config.file_delete_delay_ms),
-            loop=_TrioLoop(),
+            on_loop=trio.from_thread.run_sync,
             pace=pace,
         )
 
@@ -280,6 +269,6 @@ class Cleaning:
         """Remember how far a log is clean. Raises KAFKA_STORAGE_ERROR."""
         if log.closed:
             return
-        self._directory.checkpoints.cleaner_offsets[log.topic_partition] = end_offset
+        self._checkpoints.note_cleaned(log.topic_partition, end_offset)
         async with self._checkpointing:
-            await trio.to_thread.run_sync(self._directory.checkpoints.write_cleaner_offsets)
+            await trio.to_thread.run_sync(self._checkpoints.write_cleaner_offsets)

@@ -1,6 +1,6 @@
 """`Complaints`: a failure that comes back every second is logged when it is new.
 
-Used by `flushing` and `housekeeping`, which go on trying: a disk that is full for a night should fill no log.
+Used by the tasks of a broker that go on trying: a disk that is full for a night should fill no log.
 Source: ours.
 """
 

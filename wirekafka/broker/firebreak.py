@@ -1,7 +1,8 @@
 """`Firebreak`: what nobody foresaw, met in the upkeep of one log, costs that log its upkeep and no more.
 
-Used by `cleaning` and `retention`, which work on every log of a broker in the background: without it one
-log with bytes of a kind that no test has thought of would end the broker, and again at every start.
+Used by the tasks of upkeep, which work on every log of a broker in the background: without it one log with
+bytes of a kind that no test has thought of would end the broker, and again at every start. So this is the one
+place below `server.dispatch` that catches every exception.
 Source: Kafka's LogCleaner, which marks a partition uncleanable after any exception.
 """
 

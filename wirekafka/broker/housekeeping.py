@@ -62,7 +62,7 @@ async def _flush_all(directory: LogDirectory, flusher: Flusher) -> None:
 def _note_offsets(directory: LogDirectory) -> KafkaError | None:
     """Note what can be noted: on a full disk a start that has moved may have to wait."""
     try:
-        directory.note_offsets()
+        directory.checkpoints.note_all(directory.logs())
     except KafkaError as error:
         return error
     return None

@@ -1,7 +1,8 @@
 """`Partition`: a log, how far readers may see, and who waits for it to grow.
 
-Called by `partitions`, `fetching` and `journal`; calls `storage.PartitionLog`, `flushing`, `preparing`.
-Page-cache reads and writes are done here, inline on the event loop.
+Made by `partitions`; called by whatever appends to a log, reads it or looks after it. Calls
+`storage.PartitionLog`, `flushing`, `preparing`. Page-cache reads and writes are done here, inline on the
+event loop.
 
 In the mode `os` what is written is acknowledged and may be read at once. In the mode `fsync` it may be
 read when it has been flushed, and acks=all waits for that.

@@ -40,7 +40,7 @@ _SHORT_RETENTION_MS = 3_600_000
 
 
 class Retention:
-    """Where the logs of one broker begin."""
+    """Lets the logs of one broker begin later, and the files before go."""
 
     def __init__(
         self,

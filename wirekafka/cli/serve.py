@@ -80,6 +80,8 @@ def serve(
 ) -> None:
     """Run the broker until Ctrl-C or SIGTERM.
 
+    The exit status is 74 when the data folder had to be given up meanwhile, as after a sync that failed.
+
     \b
     Examples:
       wirekafka serve
@@ -95,40 +97,52 @@ def serve(
             overrides["log.dirs"] = str(data_dir)
         text = None if config_file is None else config_file.read_text(encoding="utf-8")
         config = BrokerConfig.from_settings(Settings.load(text, overrides, profile))
-        _run(config)
+        failure = _run(config)
     except (ConfigError, DataDirectoryInUse) as error:
         raise click.ClickException(str(error)) from None
     except (KafkaError, MalformedMessage) as error:
         raise click.ClickException(f"The data folder cannot be used: {error}") from None
     except OSError as error:
         raise click.ClickException(_explain(error)) from None
+    if failure:
+        click.echo(f"The data folder had failed, and the next start has to check it: {failure}", err=True)
+        sys.exit(os.EX_IOERR)
 
 
-def _run(config: BrokerConfig) -> None:
+def _run(config: BrokerConfig) -> str:
+    """Serve; say what of the data folder failed for good meanwhile, or as it was closed. Empty: nothing."""
+    served: list[Serving] = []
     try:
-        trio.run(_serve_until_signal, config)
+        trio.run(_serve_until_signal, config, served)
     except BaseExceptionGroup as group:
-        raise sole_error(group) from None
+        error = sole_error(group)
+        if not (isinstance(error, KafkaError) and _failure_of(served)):
+            raise error from None
+    return _failure_of(served)
 
 
-async def _serve_until_signal(config: BrokerConfig) -> None:
+def _failure_of(served: list[Serving]) -> str:
+    return served[0].broker.health.failure if served else ""
+
+
+async def _serve_until_signal(config: BrokerConfig, served: list[Serving]) -> None:
+    """Serve until a signal comes; put into `served` what is served, once it is ready."""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
-            serving: Serving | None = None
 
             async def stop_on_signal() -> None:
                 async for _ in signals:
                     break
-                if serving is None:
+                if served:
+                    click.echo("Stopping: letting clients finish, writing checkpoints.")
+                    served[0].stop()
+                else:
                     click.echo("Stopping before it was ready.")
                     nursery.cancel_scope.cancel()
-                else:
-                    click.echo("Stopping: letting clients finish, writing checkpoints.")
-                    serving.stop()
 
             nursery.start_soon(stop_on_signal)
-            serving = await nursery.start(serve_broker, config, watch_for(sys.stderr))
-            click.echo(_banner(serving, config), err=False)
+            served.append(await nursery.start(serve_broker, config, watch_for(sys.stderr)))
+            click.echo(_banner(served[0], config), err=False)
             sys.stdout.flush()
 
 

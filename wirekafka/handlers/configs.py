@@ -3,6 +3,8 @@
 Source: KIP-133, KIP-226 (synonyms), KIP-339, KIP-569 (types, documentation); Kafka's ConfigHelper.
 """
 
+from typing import TypeVar
+
 from wirekafka.handlers.context import RequestContext
 from wirekafka.handlers.registry import handles
 from wirekafka.protocol.apis.alter_configs import (
@@ -24,6 +26,8 @@ from wirekafka.protocol.apis.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from wirekafka.protocol.error_codes import KafkaError
+
+Refusal = TypeVar("Refusal", AlterConfigsResourceResponse, IncrementalAlterConfigsResourceResponse)
 
 
 def _refuse_description(request: DescribeConfigsRequest, error: KafkaError) -> DescribeConfigsResponse:
@@ -49,18 +53,23 @@ async def describe_configs(
     return context.broker.cluster.describe_configs(request)
 
 
+def _refusals(
+    kind: type[Refusal], request: AlterConfigsRequest | IncrementalAlterConfigsRequest, error: KafkaError
+) -> list[Refusal]:
+    return [
+        kind(
+            error_code=error.code,
+            error_message=error.message,
+            resource_type=resource.resource_type,
+            resource_name=resource.resource_name,
+        )
+        for resource in request.resources
+    ]
+
+
 def _refuse_replacement(request: AlterConfigsRequest, error: KafkaError) -> AlterConfigsResponse:
     return AlterConfigsResponse(
-        throttle_time_ms=0,
-        responses=[
-            AlterConfigsResourceResponse(
-                error_code=error.code,
-                error_message=error.message,
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-            )
-            for resource in request.resources
-        ],
+        throttle_time_ms=0, responses=_refusals(AlterConfigsResourceResponse, request, error)
     )
 
 
@@ -73,16 +82,7 @@ def _refuse_change(
     request: IncrementalAlterConfigsRequest, error: KafkaError
 ) -> IncrementalAlterConfigsResponse:
     return IncrementalAlterConfigsResponse(
-        throttle_time_ms=0,
-        responses=[
-            IncrementalAlterConfigsResourceResponse(
-                error_code=error.code,
-                error_message=error.message,
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-            )
-            for resource in request.resources
-        ],
+        throttle_time_ms=0, responses=_refusals(IncrementalAlterConfigsResourceResponse, request, error)
     )
 
 

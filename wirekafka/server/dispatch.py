@@ -1,7 +1,7 @@
 """One request through: its handler, and what becomes of an error.
 
-Called by `server.connection`. The only place that catches every exception: a client gets an error
-code, the log gets the traceback.
+Called by `server.connection`. Every exception is caught here, as nowhere else but in `broker.firebreak`: a
+client gets an error code, the log gets the traceback.
 
 Source: Kafka's KafkaApis.handle and RequestHandlerHelper.handleError.
 """

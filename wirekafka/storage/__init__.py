@@ -7,7 +7,6 @@ from wirekafka.storage.cleaning import (
     Cleaned,
     LogChanged,
     OffsetMap,
-    OnLoop,
     Unreadable,
     clean,
     cleanable,
@@ -15,7 +14,6 @@ from wirekafka.storage.cleaning import (
 from wirekafka.storage.config import COMPACT, DELETE, FSYNC, PRODUCER_COMPRESSION, LogConfig
 from wirekafka.storage.disk.files import Files, FileSlice
 from wirekafka.storage.disk.health import Health
-from wirekafka.storage.disk.set_aside import unlink_set_aside
 from wirekafka.storage.folder.directory import LogDirectory
 from wirekafka.storage.folder.locking import DataDirectoryInUse
 from wirekafka.storage.folder.partition_folder import belongs
@@ -53,7 +51,6 @@ __all__ = [
     "LogConfig",
     "LogDirectory",
     "OffsetMap",
-    "OnLoop",
     "OpeningGivenUp",
     "OpeningProgress",
     "Origin",
@@ -78,6 +75,5 @@ __all__ = [
     "searches_at_or_after",
     "start_after_retention",
     "stopped_folder",
-    "unlink_set_aside",
     "unread_segments",
 ]

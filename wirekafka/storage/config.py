@@ -1,6 +1,6 @@
 """What a partition's log needs to know of its topic's configuration.
 
-Made by `broker` from the metadata room's typed values; read by `log`, `segment`, `validation`.
+Made by `broker` from the metadata room's typed values; read by all that makes up a log.
 
 Source: Kafka's LogConfig: names, defaults and units.
 """

@@ -5,6 +5,7 @@ import pytest
 from wirekafka.metadata.configs import ConfigError, Settings
 from wirekafka.metadata.configs.broker import BROKER_CONFIGS
 from wirekafka.metadata.configs.broker_wirekafka import WIREKAFKA_CONFIGS
+from wirekafka.metadata.configs.documentation import DOCUMENTATION
 from wirekafka.metadata.effective import TopicSettings
 
 
@@ -13,7 +14,7 @@ def test_each_has_the_prefix_a_sentence_and_an_effect() -> None:
     assert WIREKAFKA_CONFIGS.items() <= BROKER_CONFIGS.items()
     for name, definition in WIREKAFKA_CONFIGS.items():
         assert name.startswith("wirekafka.")
-        assert definition.has_effect
+        assert definition.documentation == DOCUMENTATION[name]
 
 
 def test_durability_of_the_broker_is_the_topics_default() -> None:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.records import RECORD
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Record, RecordBatch, build_batch, decode_records, unpack_records
 from wirekafka.protocol.records.batch import HEADER_BYTES
@@ -11,18 +12,7 @@ from wirekafka.protocol.records.walk import RecordHead, walk_records
 
 NO_LIMIT = 1 << 31
 
-BYTES = st.none() | st.binary(max_size=200)
-RECORDS = st.lists(
-    st.builds(
-        Record,
-        BYTES,
-        BYTES,
-        st.integers(0, 1 << 50),
-        st.lists(st.tuples(st.text(max_size=5), BYTES), max_size=3).map(tuple),
-    ),
-    min_size=1,
-    max_size=20,
-)
+RECORDS = st.lists(RECORD, min_size=1, max_size=20)
 
 
 def walked(

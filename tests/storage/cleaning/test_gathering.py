@@ -3,10 +3,10 @@
 from tests.storage.cleaning.support import COMPACTED, end_transaction, put, put_transactional, seal
 from tests.storage.support import NOW_MS, Store
 from wirekafka.storage import PartitionLog
-from wirekafka.storage.cleaning import OffsetMap, OnLoop, cleanable
+from wirekafka.storage.cleaning import OffsetMap, cleanable
 from wirekafka.storage.cleaning.gathering import gather
 from wirekafka.storage.cleaning.offset_map import BYTES_AN_ENTRY
-from wirekafka.storage.cleaning.work import Work, unhurried
+from wirekafka.storage.cleaning.work import Work, at_once, unhurried
 
 
 def gathered(log: PartitionLog, cleaned_up_to: int = 0, *, keys: int = 100) -> OffsetMap:
@@ -14,7 +14,7 @@ def gathered(log: PartitionLog, cleaned_up_to: int = 0, *, keys: int = 100) -> O
     end = log.log_end_offset
     what = cleanable(log, cleaned_up_to, high_watermark=end, flushed_up_to=end, now_ms=NOW_MS)
     newest = OffsetMap(keys * BYTES_AN_ENTRY, 1.0)
-    gather(Work(log, OnLoop(), unhurried, list[str]().extend, NOW_MS), what, newest)
+    gather(Work(log, at_once, unhurried, list[str]().extend, NOW_MS), what, newest)
     return newest
 
 

@@ -7,22 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.storage.cleaning.support import keyed_batch
+from tests.support.records import RECORD
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Codec, Record, RecordBatch, build_batch, decode_records
 from wirekafka.protocol.records.record import encode_record
 from wirekafka.storage.cleaning.keys import RecordKey, keys_of
 
-BYTES = st.none() | st.binary(max_size=200)
-RECORDS = st.lists(
-    st.builds(
-        Record,
-        BYTES,
-        BYTES,
-        st.integers(0, 1 << 50),
-        st.lists(st.tuples(st.text(max_size=5), BYTES), max_size=3).map(tuple),
-    ),
-    max_size=200,
-)
+RECORDS = st.lists(RECORD, max_size=200)
 MOST = 1 << 20
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from typing import TypeVar
 
 import pytest
 
@@ -17,9 +18,11 @@ from tests.storage.cleaning.support import (
 from tests.storage.support import NOW_MS, TOPIC_ID, TOPIC_PARTITION, FaultyFiles, Store
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import LogConfig, PartitionLog
-from wirekafka.storage.cleaning import LogChanged, OnLoop, Unreadable
+from wirekafka.storage.cleaning import LogChanged, Unreadable
 from wirekafka.storage.cleaning.filtering import LastBatch
 from wirekafka.storage.cleaning.rewriting import last_batches
+
+T = TypeVar("T")
 
 EXPECTED = [(3, "c", "1"), (4, "a", "3"), (5, "b", "2")]
 
@@ -120,14 +123,14 @@ def test_a_damaged_batch_ends_it_and_harms_nothing(store: Store) -> None:
     put(log, ("d", "1"))
 
 
-class Interfering(OnLoop):
+class Interfering:
     """Does something to the log on the `at`th call on the loop."""
 
     def __init__(self, at: int, interfere: Callable[[], object]) -> None:
         self._left = at
         self._interfere = interfere
 
-    def call(self, function):  # type: ignore[no-untyped-def]
+    def __call__(self, function: Callable[[], T], /) -> T:
         self._left -= 1
         if self._left == 0:
             self._interfere()
@@ -140,7 +143,7 @@ def test_a_log_that_was_shortened_meanwhile_is_not_overwritten(store: Store, at:
     log = dirty(store)
 
     with pytest.raises(LogChanged):
-        compact(log, loop=Interfering(at, lambda: log.delete_records_before(3)))
+        compact(log, on_loop=Interfering(at, lambda: log.delete_records_before(3)))
 
     assert [offset for offset, _, _ in contents(log)] == [3, 4, 5]
     assert leftovers(store) == []
@@ -154,7 +157,7 @@ def test_a_log_that_was_deleted_meanwhile_ends_it(store: Store) -> None:
     assert directory is not None
 
     with pytest.raises(LogChanged):
-        compact(log, loop=Interfering(3, lambda: directory.delete_log(log)))
+        compact(log, on_loop=Interfering(3, lambda: directory.delete_log(log)))
 
 
 @pytest.mark.parametrize("at", range(2, 13))
@@ -171,7 +174,7 @@ def test_a_topic_made_again_meanwhile_gets_no_file_of_the_one_before(store: Stor
         seal(made[0])
 
     with pytest.raises(LogChanged):
-        compact(log, loop=Interfering(at, make_again))
+        compact(log, on_loop=Interfering(at, make_again))
 
     assert leftovers(store) == []
     assert contents(made[0]) == [(0, "new", "1")]

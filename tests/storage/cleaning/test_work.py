@@ -1,10 +1,15 @@
 """Tests of storage.cleaning.work."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import pytest
 
 from tests.storage.cleaning.support import COMPACTED, end_transaction, put, put_transactional, seal
 from tests.storage.support import NOW_MS, Store
-from wirekafka.storage.cleaning.work import LogChanged, OnLoop, Work, unhurried
+from wirekafka.storage.cleaning.work import LogChanged, Work, at_once, unhurried
+
+T = TypeVar("T")
 
 
 def test_aborted_transactions_are_asked_for_on_the_loop(store: Store) -> None:
@@ -15,12 +20,11 @@ def test_aborted_transactions_are_asked_for_on_the_loop(store: Store) -> None:
     end_transaction(log, 1, commit=False)
     calls: list[str] = []
 
-    class Noting(OnLoop):
-        def call(self, function):  # type: ignore[no-untyped-def]
-            calls.append("called")
-            return function()
+    def noting(function: Callable[[], T]) -> T:
+        calls.append("called")
+        return function()
 
-    work = Work(log, Noting(), unhurried, list[str]().extend, NOW_MS)
+    work = Work(log, noting, unhurried, list[str]().extend, NOW_MS)
     transactions = work.transactions(0, 2)
 
     assert calls == ["called"]
@@ -37,7 +41,7 @@ def test_where_the_segments_end_that_hold_an_offset(store: Store) -> None:
         put(log, ("a", "1"), ("b", "1"))
         seal(log)
     put(log, ("c", "1"))
-    work = Work(log, OnLoop(), unhurried, list[str]().extend, NOW_MS)
+    work = Work(log, at_once, unhurried, list[str]().extend, NOW_MS)
 
     assert [work.end_of_segments(offset) for offset in range(6)] == [0, 2, 2, 4, 4, 5]
 
@@ -49,7 +53,7 @@ def test_a_segment_that_is_the_logs_no_more_ends_the_work(store: Store) -> None:
     seal(log)
     put(log, ("b", "1"))
     first, active = log.segments.all()
-    work = Work(log, OnLoop(), unhurried, list[str]().extend, NOW_MS)
+    work = Work(log, at_once, unhurried, list[str]().extend, NOW_MS)
 
     assert [batch.base_offset for _, batch in work.batches(first)] == [0]
     log.delete_records_before(1)

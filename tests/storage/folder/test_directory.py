@@ -339,12 +339,8 @@ def test_a_new_folder_gets_an_identity(tmp_path: Path) -> None:
     assert lines[0] == "version=1"
     assert lines[1] == f"cluster.id={directory.cluster_id}"
     assert lines[2] == "node.id=3"
-    assert topic_id_from_text(lines[3].removeprefix("directory.id=")) == directory.directory_id
-    assert (len(directory.cluster_id), directory.cluster_id[0] != "-", len(directory.directory_id)) == (
-        22,
-        True,
-        16,
-    )
+    assert len(topic_id_from_text(lines[3].removeprefix("directory.id="))) == 16
+    assert (len(directory.cluster_id), directory.cluster_id[0] != "-") == (22, True)
     assert (tmp_path / "a" / "data").stat().st_mode & 0o777 == 0o700
     assert (directory.was_clean, directory.node_id) == (False, 3)
     directory.close(clean=False)
@@ -356,12 +352,15 @@ def test_ids_that_are_there_are_kept(tmp_path: Path) -> None:
         "#\n#Mon Nov 30 12:00:00 UTC 2026\ncluster.id=q1Sh-9_ISia_zwGINzRvyQ\nversion=0\nbroker.id=7\n"
     )
     first = opened(tmp_path)
-    identity = (first.cluster_id, first.node_id, first.directory_id)
+    identity = (first.cluster_id, first.node_id)
+    completed = (tmp_path / "meta.properties").read_text()
     first.close(clean=True)
 
     again = opened(tmp_path, node_id=9)
-    assert identity[:2] == ("q1Sh-9_ISia_zwGINzRvyQ", 7)
-    assert (again.cluster_id, again.node_id, again.directory_id) == identity
+    assert identity == ("q1Sh-9_ISia_zwGINzRvyQ", 7)
+    assert "directory.id=" in completed
+    assert (again.cluster_id, again.node_id) == identity
+    assert (tmp_path / "meta.properties").read_text() == completed
     again.close(clean=True)
 
 

@@ -44,30 +44,31 @@ def test_the_compactors_and_the_starts_are_written_alone(store: Store) -> None:
     log = store.open()
     log.append(simple_batch(2), leader_epoch=0, now_ms=NOW_MS)
     log.move_start(2)
-    directory = store.directory
-    assert directory is not None
-    directory.checkpoint_start_offsets()
-    directory.set_cleaned_up_to(log.topic_partition, 2)
-    directory.checkpoint_cleaned()
+    found = checkpoints(store)
+    found.note(log)
+    found.write_log_start_offsets()
+    found.note_cleaned(log.topic_partition, 2)
+    found.write_cleaner_offsets()
 
-    assert directory.cleaned_up_to(log.topic_partition) == 2
+    assert found.cleaned_up_to(log.topic_partition) == 2
     assert text(store, "log-start-offset-checkpoint") == "0\n1\nt 0 2\n"
     assert text(store, "cleaner-offset-checkpoint") == "0\n1\nt 0 2\n"
     assert text(store, "recovery-point-offset-checkpoint") == ""
     store.kill()
     store.open()
-    assert directory.cleaned_up_to(log.topic_partition) == 2
+    assert checkpoints(store).cleaned_up_to(log.topic_partition) == 2
 
 
 def test_a_partition_that_goes_is_forgotten(store: Store) -> None:
     """In all of them."""
     log = store.open()
-    store.directory.set_cleaned_up_to(log.topic_partition, 2)  # type: ignore[union-attr]
     found = checkpoints(store)
+    found.note_cleaned(log.topic_partition, 2)
     found.note(log)
     found.forget(log.topic_partition)
 
-    assert (found.recovery_points, found.high_watermarks, found.cleaner_offsets) == ({}, {}, {})
+    assert (found.recovery_points, found.high_watermarks) == ({}, {})
+    assert found.cleaned_up_to(log.topic_partition) is None
 
 
 @pytest.mark.parametrize("damage", ["1\n0\n", "0\n1\nt 0 -4\n", "0\n1\nt x 4\n", "0\n2\nt 0 4\n", "\xff"])
@@ -149,7 +150,7 @@ def test_a_start_that_cannot_be_told_yet_keeps_no_other_from_being_noted(
     log.move_start(1)
     faulty_files.fail_next("pwrite")
     with pytest.raises(KafkaError, match="epochs of t-0 could not be written"):
-        directory.note_offsets()
+        checkpoints(faulty_store).note_all(directory.logs())
     found = checkpoints(faulty_store)
 
     assert found.recovery_points == {log.topic_partition: 2, other.topic_partition: 2}

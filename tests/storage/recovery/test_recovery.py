@@ -215,6 +215,26 @@ def test_a_torn_end_below_the_recovery_point_is_refused(store: Store, clean: boo
     assert store.log_path().read_bytes() == data
 
 
+@pytest.mark.parametrize("is_torn", [False, True])
+def test_room_that_was_preallocated_is_given_back_and_not_called_a_loss(store: Store, is_torn: bool) -> None:
+    """A kill leaves it behind the last batch: only where something was written there may a write be lost."""
+    store.config = LogConfig(preallocate=True, segment_bytes=4096)
+    log = store.open()
+    fill(log, 2)
+    size = log.segments.active.size
+    store.kill()
+    assert store.log_path().stat().st_size == 4096
+    if is_torn:
+        with store.log_path().open("r+b") as file:
+            file.seek(size + 30)
+            file.write(b"torn")
+
+    assert offsets(store.open()) == [0, 2]
+    assert ("preallocated and not written to" in notices(store)) is not is_torn
+    assert ("unfinished write" in notices(store)) is is_torn
+    assert store.log_path().stat().st_size == size
+
+
 @pytest.mark.parametrize("clean", [True, False])
 @pytest.mark.parametrize("suffix", [".index", ".timeindex", ".snapshot"])
 @pytest.mark.parametrize("damage", ["missing", "noise"])
@@ -537,8 +557,8 @@ def test_a_hole_is_nothing_in_a_compacted_log(store: Store) -> None:
     log = store.open()
     fill(log, 20)
     assert store.directory is not None
-    store.directory.set_cleaned_up_to(log.topic_partition, 8)
-    store.directory.checkpoint_cleaned()
+    store.directory.checkpoints.note_cleaned(log.topic_partition, 8)
+    store.directory.checkpoints.write_cleaner_offsets()
     store.kill()
     first = store.log_path()
     first.write_bytes(first.read_bytes()[: -len(simple_batch(2))])

@@ -12,6 +12,7 @@ from wirekafka.storage.segments.scan import (
     Damaged,
     find_batch,
     headers,
+    only_zeros,
     valid_batch_from,
     valid_batches,
     whole_batch_at,
@@ -220,3 +221,12 @@ def test_one_batch_is_looked_at_whatever_its_offset(tmp_path: Path, change: str)
     batch = whole_batch_at(file, 0, file.size())
 
     assert (batch.base_offset if batch is not None else None) == (77 if change == "none" else None)
+
+
+@pytest.mark.parametrize(("behind", "are_zeros"), [(b"", True), (bytes(3 << 20), True), (b"\0\1", False)])
+def test_zeros_are_told_from_what_was_written(tmp_path: Path, behind: bytes, are_zeros: bool) -> None:
+    """In pieces: a file that was preallocated has a gigabyte of them."""
+    file = file_of(tmp_path, b"x" + behind)
+
+    assert only_zeros(file, 1, file.size()) is are_zeros
+    assert not only_zeros(file, 0, file.size())

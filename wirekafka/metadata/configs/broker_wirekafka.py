@@ -6,10 +6,10 @@ Source: ours.
 """
 
 from wirekafka.metadata.configs.checks import DURABILITY, at_least
-from wirekafka.metadata.configs.definition import HIGH, INT, STRING, table
+from wirekafka.metadata.configs.definition import INT, STRING, table
 from wirekafka.metadata.configs.definition import ConfigDefinition as Config
 
 WIREKAFKA_CONFIGS = table(
-    Config("wirekafka.durability", STRING, "os", DURABILITY, HIGH, updatable=True),
+    Config("wirekafka.durability", STRING, "os", DURABILITY, updatable=True),
     Config("wirekafka.open.files.max", INT, 0, at_least(0)),
 )

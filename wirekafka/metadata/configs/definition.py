@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import Enum, IntEnum
+from enum import IntEnum
 
 from wirekafka.metadata.configs.checks import Check
 from wirekafka.metadata.configs.documentation import DOCUMENTATION, NOT_YET, PENDING, WITHOUT_EFFECT
@@ -46,13 +46,6 @@ class ConfigSource(IntEnum):
     GROUP = 8
 
 
-class Importance(Enum):
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-
-
-HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 BOOLEAN, STRING, INT, SHORT = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.INT, ConfigType.SHORT
 LONG, DOUBLE, LIST = ConfigType.LONG, ConfigType.DOUBLE, ConfigType.LIST
 CLASS, PASSWORD = ConfigType.CLASS, ConfigType.PASSWORD
@@ -86,7 +79,6 @@ class ConfigDefinition:
     type: ConfigType
     default: ConfigValue
     check: Check | None = None
-    importance: Importance = Importance.MEDIUM
     updatable: bool = False
     internal: bool = False
 
@@ -94,11 +86,6 @@ class ConfigDefinition:
     def sensitive(self) -> bool:
         """Whether the value is shown to nobody; one of unknown type may be a secret for all we know."""
         return self.type in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
-
-    @property
-    def has_effect(self) -> bool:
-        """Whether the setting changes anything in wirekafka, or is only accepted and checked."""
-        return self.name in DOCUMENTATION and self.name not in NOT_YET
 
     @property
     def documentation(self) -> str:

@@ -7,7 +7,7 @@ Source: Kafka's GroupConfig (KIP-848, KIP-932, KIP-1071) and ClientMetricsConfig
 """
 
 from wirekafka.metadata.configs.checks import SHARE_OFFSET_RESET, at_least, entries, one_of
-from wirekafka.metadata.configs.definition import BOOLEAN, INT, LIST, LONG, LOW, STRING, table
+from wirekafka.metadata.configs.definition import BOOLEAN, INT, LIST, LONG, STRING, table
 from wirekafka.metadata.configs.definition import ConfigDefinition as Config
 
 GROUP_CONFIGS = table(
@@ -35,7 +35,7 @@ GROUP_CONFIGS = table(
     Config("streams.initial.rebalance.delay.ms", INT, 3000, at_least(0)),
     Config("streams.num.standby.replicas", INT, 0, at_least(0)),
     Config("streams.num.warmup.replicas", INT, 2, at_least(0), internal=True),
-    Config("streams.rack.aware.assignment.tags", LIST, (), entries(), LOW),
+    Config("streams.rack.aware.assignment.tags", LIST, (), entries()),
     Config("streams.session.timeout.ms", INT, 45000, at_least(1)),
     Config("streams.task.offset.interval.ms", INT, 60000, at_least(1), internal=True),
 )

@@ -1,7 +1,8 @@
 """What only the records of a produced batch tell: their form, their keys, the age of each. Pure.
 
-Called by `validation` where a topic asks for it or somebody is to blame, and by `recompression`. A batch
-is unpacked within a bound, and no more than a record at a time is taken apart.
+Called by whatever takes batches apart: `validation`, where a topic asks for it or somebody is to blame, and
+what writes them anew or looks for a time in them. A batch is unpacked within a bound, and no more than a
+record at a time is taken apart.
 
 Source: Kafka's LogValidator (validateRecord, processRecordErrors) and its TimestampType.
 """

@@ -4,6 +4,6 @@ from wirekafka.storage.cleaning.cleanable import Cleanable, cleanable
 from wirekafka.storage.cleaning.cleaner import Cleaned, clean
 from wirekafka.storage.cleaning.offset_map import OffsetMap
 from wirekafka.storage.cleaning.reading import Unreadable
-from wirekafka.storage.cleaning.work import LogChanged, OnLoop
+from wirekafka.storage.cleaning.work import LogChanged
 
-__all__ = ["Cleanable", "Cleaned", "LogChanged", "OffsetMap", "OnLoop", "Unreadable", "clean", "cleanable"]
+__all__ = ["Cleanable", "Cleaned", "LogChanged", "OffsetMap", "Unreadable", "clean", "cleanable"]

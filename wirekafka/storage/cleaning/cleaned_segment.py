@@ -1,6 +1,6 @@
 """Writes the segment that takes the place of others: batches, indexes, all under names that mean "not yet".
 
-Made by `cleaner`, named and put in place by `swap`. The index entries are those that an appended segment
+Made by `rewriting`, named and put in place by `swap`. The index entries are those that an appended segment
 would have.
 
 Source: Kafka's UnifiedLog.createNewCleanedSegment and LogSegment.append.
@@ -9,13 +9,12 @@ Source: Kafka's UnifiedLog.createNewCleanedSegment and LogSegment.append.
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.disk.disk import Disk
 from wirekafka.storage.disk.files import Files, OpenFile, unlink_if_there
+from wirekafka.storage.disk.set_aside import CLEANED, SWAP
 from wirekafka.storage.segments.offset_index import OffsetIndex
 from wirekafka.storage.segments.segment import SUFFIXES
 from wirekafka.storage.segments.time_index import TimeIndex
 from wirekafka.storage.segments.transaction_index import AbortedTransaction, encode_aborted
 
-CLEANED_SUFFIX = ".cleaned"
-SWAP_SUFFIX = ".swap"
 _WRITTEN_AT_ONCE_BYTES = 1024 * 1024
 _NO_TIMESTAMP = -1
 
@@ -30,7 +29,7 @@ class CleanedSegment:
         self._stem = f"{folder}/{base_offset:020d}"
         self._index_interval_bytes = index_interval_bytes
         discard(self._files, folder, base_offset)
-        self._file = OpenFile(self._files, self._stem + ".log" + CLEANED_SUFFIX, create=True, truncate=True)
+        self._file = OpenFile(self._files, self._stem + ".log" + CLEANED, create=True, truncate=True)
         self._gathered = bytearray()
         self._offset_index = OffsetIndex(base_offset)
         self._time_index = TimeIndex(base_offset)
@@ -73,7 +72,7 @@ class CleanedSegment:
             self._files.set_modified_ms(self._file.fd, modified_ms)
 
     def _write_index(self, suffix: str, data: bytes) -> None:
-        file = OpenFile(self._files, self._stem + suffix + CLEANED_SUFFIX, create=True, truncate=True)
+        file = OpenFile(self._files, self._stem + suffix + CLEANED, create=True, truncate=True)
         if data:
             file.write(data, 0)
         file.sync()
@@ -82,7 +81,7 @@ class CleanedSegment:
 def discard_all(files: Files, folder: str) -> None:
     """Remove what is left of all attempts before, at which no start may look any more. Raises OSError."""
     names = files.list_folder(folder)
-    for ending in (SWAP_SUFFIX, CLEANED_SUFFIX):
+    for ending in (SWAP, CLEANED):
         for name in sorted(names, key=_batches_first):
             if name.endswith(ending):
                 unlink_if_there(files, f"{folder}/{name}")
@@ -98,6 +97,6 @@ def discard(files: Files, folder: str, base_offset: int, *, announced: bool = Tr
     What was announced is left where it is, if told so.
     """
     # A swap file without its batches means nothing, so those go first.
-    for ending in (SWAP_SUFFIX, CLEANED_SUFFIX) if announced else (CLEANED_SUFFIX,):
+    for ending in (SWAP, CLEANED) if announced else (CLEANED,):
         for suffix in SUFFIXES:
             unlink_if_there(files, f"{folder}/{base_offset:020d}{suffix}{ending}")

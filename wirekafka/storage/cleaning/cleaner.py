@@ -18,7 +18,7 @@ from wirekafka.storage.cleaning.filtering import BatchFilter
 from wirekafka.storage.cleaning.gathering import gather
 from wirekafka.storage.cleaning.offset_map import OffsetMap
 from wirekafka.storage.cleaning.rewriting import Rewriting
-from wirekafka.storage.cleaning.work import LogChanged, OnLoop, Work, unhurried
+from wirekafka.storage.cleaning.work import LogChanged, OnLoop, Work, at_once, unhurried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ def clean(
     high_watermark: int,
     now_ms: int,
     drop: Callable[[list[str]], None],
-    loop: OnLoop | None = None,
+    on_loop: OnLoop = at_once,
     pace: Callable[[int], None] = unhurried,
 ) -> Cleaned:
     """Compact a log as far as `newest`, which is empty yet, has room for its keys.
@@ -57,7 +57,7 @@ def clean(
             ErrorCode.KAFKA_STORAGE_ERROR,
             f"The log of {log.topic_partition} is not compacted: it has failed, and a start has to mend it.",
         )
-    work = Work(log, loop or OnLoop(), pace, drop, now_ms)
+    work = Work(log, on_loop, pace, drop, now_ms)
     try:
         log.disk.health.check()
         discard_all(log.disk.files, log.folder)

@@ -1,8 +1,8 @@
 """What compaction leaves of one batch. Pure.
 
-Called by `cleaner` with each batch in order. A batch of which everything stays is given back as it is, to
-the byte. One that loses records keeps its offsets, sequence numbers and codec. A batch that holds the
-last word on a producer stays as a header without records, so that the producer is still known.
+Made by `cleaner`, given each batch in order by `rewriting`. A batch of which everything stays is given back
+as it is, to the byte. One that loses records keeps its offsets, sequence numbers and codec. A batch that
+holds the last word on a producer stays as a header without records, so that the producer is still known.
 
 A tombstone goes when its delete horizon has passed: that time is set by the first compaction that meets the
 tombstone, and stands in the batch in place of its base timestamp (KIP-534). The same is true of the

@@ -1,6 +1,6 @@
 """Which neighbouring segments are compacted into one, so that segments do not grow ever smaller. Pure.
 
-Called by `cleaner`.
+Called by `rewriting`.
 Source: Kafka's Cleaner.groupSegmentsBySize.
 """
 

@@ -1,7 +1,8 @@
 """The newest offset of every key in a stretch of a log, in bounded memory.
 
-Filled and asked by `cleaner`. A key is kept as a digest of 16 bytes. Kafka's is MD5, of which two keys with
-the same digest can be made on purpose, so that one would be dropped for the other; ours is BLAKE2b.
+Filled by `gathering`, asked by `filtering`. A key is kept as a digest of 16 bytes. Kafka's is MD5, of which
+two keys with the same digest can be made on purpose, so that one would be dropped for the other; ours is
+BLAKE2b.
 
 Source: Kafka's SkimpyOffsetMap; log.cleaner.dedupe.buffer.size and log.cleaner.io.buffer.load.factor.
 """

@@ -1,7 +1,7 @@
 """Reads the batches of a sealed segment, whole and checked.
 
-Called by `cleaner`, in a thread: nothing of the segment but its file is used, so nothing is shared with
-the event loop.
+Called by a compaction at work, in a thread: nothing of the segment but its file is used, so nothing is
+shared with the event loop.
 
 Source: Kafka's Cleaner, which grows its buffer for a large batch as this does; that the CRC and the order of
 offsets, which it does not cover, are checked is our own.

@@ -55,16 +55,16 @@ class Rewriting:
             unfinished.callback(_discard, log, base_offset)
             if not self._write(group):
                 return
-            work.loop.call(lambda: announce(log, group))
+            work.on_loop(lambda: announce(log, group))
             sync_names(log.disk.files, log.folder)
-            work.loop.call(lambda: work.drop(replace(log, group, now_ms=work.now_ms)))
+            work.on_loop(lambda: work.drop(replace(log, group, now_ms=work.now_ms)))
             unfinished.pop_all()
         sync_names(log.disk.files, log.folder)
 
     def _write(self, group: list[Segment]) -> bool:
         """Write what stays of some segments; whether that is anything else than what there is."""
         work, log = self.work, self.work.log
-        self.batch_filter.producers = work.loop.call(lambda: last_batches(log))
+        self.batch_filter.producers = work.on_loop(lambda: last_batches(log))
         cleaned = CleanedSegment(log.disk, log.folder, group[0].base_offset, log.config.index_interval_bytes)
         same = len(group) == 1
         newest_timestamp = _NO_TIMESTAMP

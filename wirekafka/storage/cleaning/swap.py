@@ -14,10 +14,10 @@ Source: Kafka's LocalLog.replaceSegments, which makes the names last once, at th
 
 import contextlib
 
-from wirekafka.storage.cleaning.cleaned_segment import CLEANED_SUFFIX, SWAP_SUFFIX, discard
+from wirekafka.storage.cleaning.cleaned_segment import discard
 from wirekafka.storage.cleaning.work import LogChanged
 from wirekafka.storage.disk.files import Files
-from wirekafka.storage.disk.set_aside import DELETED_SUFFIX
+from wirekafka.storage.disk.set_aside import CLEANED, DELETED, SWAP
 from wirekafka.storage.log.log import PartitionLog
 from wirekafka.storage.segments.segment import SUFFIXES, Segment
 
@@ -26,7 +26,7 @@ def announce(log: PartitionLog, replaced: list[Segment]) -> None:
     """Rename the files that were made of these segments to `.swap`. Raises LogChanged, OSError."""
     _end_of(log, replaced)
     stem = f"{log.folder}/{replaced[0].base_offset:020d}"
-    pairs = [(stem + suffix + CLEANED_SUFFIX, stem + suffix + SWAP_SUFFIX) for suffix in SUFFIXES]
+    pairs = [(stem + suffix + CLEANED, stem + suffix + SWAP) for suffix in SUFFIXES]
     _rename(pairs, log.disk.files, [])
 
 
@@ -38,8 +38,8 @@ def replace(log: PartitionLog, replaced: list[Segment], *, now_ms: int) -> list[
     """
     base_offset, end_offset = replaced[0].base_offset, _end_of(log, replaced)
     stems = [f"{log.folder}/{old.base_offset:020d}" for old in replaced]
-    aside = [(stem + suffix, stem + suffix + DELETED_SUFFIX) for stem in stems for suffix in SUFFIXES]
-    into_place = [(stems[0] + suffix + SWAP_SUFFIX, stems[0] + suffix) for suffix in SUFFIXES]
+    aside = [(stem + suffix, stem + suffix + DELETED) for stem in stems for suffix in SUFFIXES]
+    into_place = [(stems[0] + suffix + SWAP, stems[0] + suffix) for suffix in SUFFIXES]
     done: list[tuple[str, str]] = []
     try:
         _rename(aside, log.disk.files, done)

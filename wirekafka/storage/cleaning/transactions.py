@@ -1,7 +1,7 @@
 """Follows transactions through a log that is compacted: what was aborted, which markers are done with.
 
-Fed by `cleaner` with every batch in order. The batches of an aborted transaction may go at once; its marker,
-and that of a committed one, only when no batch of the transaction is left in front of it.
+Fed by `filtering` with every batch in order. The batches of an aborted transaction may go at once; its
+marker, and that of a committed one, only when no batch of the transaction is left in front of it.
 
 Source: Kafka's CleanedTransactionMetadata.
 """

@@ -1,7 +1,7 @@
 """What one compaction works on, and how it gets along with what goes on beside it.
 
-Made by `cleaner`, used by `gathering` and `rewriting`. They run in a thread; what has to be looked up in the
-log, or done to it, is handed to the event loop.
+Made by `cleaner`, used by all it calls. They run in a thread; what has to be looked up in the log, or done
+to it, is handed to the event loop.
 
 Source: Kafka's Cleaner, whose `checkDone` and `throttler` `pace` is.
 """
@@ -9,7 +9,7 @@ Source: Kafka's Cleaner, whose `checkDone` and `throttler` `pace` is.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.cleaning.reading import whole_batches
@@ -25,12 +25,15 @@ class LogChanged(Exception):
     """The log has other segments than those that were compacted, or is closed: the work is thrown away."""
 
 
-class OnLoop:
-    """Calls a function where the log is appended to and read. This one is for who has no loop beside it."""
+class OnLoop(Protocol):
+    """Calls a function where the log is appended to and read, and gives what it gives."""
 
-    def call(self, function: Callable[[], T]) -> T:
-        """Give what the function gives, when it has been called."""
-        return function()
+    def __call__(self, function: Callable[[], T], /) -> T: ...
+
+
+def at_once(function: Callable[[], T], /) -> T:
+    """Call a function here: for who has no loop beside the compaction."""
+    return function()
 
 
 def unhurried(size_bytes: int) -> None:
@@ -42,7 +45,7 @@ class Work:
     """A log that is being compacted."""
 
     log: PartitionLog
-    loop: OnLoop
+    on_loop: OnLoop
     pace: Callable[[int], None]
     """Told of the bytes read or written, and before each batch; may wait, or raise to end it all."""
     drop: Callable[[list[str]], None]
@@ -51,7 +54,7 @@ class Work:
 
     def batches(self, segment: Segment) -> Iterator[tuple[int, RecordBatch]]:
         """Position and batch of a sealed segment. Raises Unreadable, LogChanged, OSError."""
-        end_offset = self.loop.call(lambda: self._end_of(segment))
+        end_offset = self.on_loop(lambda: self._end_of(segment))
         try:
             for position, batch in whole_batches(segment, end_offset, self.pace):
                 self.pace(0)
@@ -71,7 +74,7 @@ class Work:
     def end_of_segments(self, offset: int) -> int:
         """Where the first segment begins that has nothing before an offset; else the log's end."""
         log = self.log
-        ends = (segment.base_offset for segment in self.loop.call(log.segments.all))
+        ends = (segment.base_offset for segment in self.on_loop(log.segments.all))
         return next((end for end in ends if end >= offset), log.log_end_offset)
 
     def transactions(self, from_offset: int, up_to_offset: int) -> CleanedTransactions:
@@ -79,6 +82,6 @@ class Work:
         transactions = CleanedTransactions()
         if up_to_offset > from_offset:
             log = self.log
-            aborted = self.loop.call(lambda: aborted_transactions(log, from_offset, up_to_offset))
+            aborted = self.on_loop(lambda: aborted_transactions(log, from_offset, up_to_offset))
             transactions.add_aborted(aborted)
         return transactions

@@ -1,7 +1,8 @@
 """Kafka's small text files: what stands in them, as values and back.
 
-Used by `directory` and `epochs`. Offset checkpoints, the leader-epoch checkpoint, partition.metadata
-and meta.properties. What cannot be read raises ValueError; the callers know what to do without.
+Used by whatever reads or writes one of them. Offset checkpoints, the leader-epoch checkpoint,
+partition.metadata and meta.properties. What cannot be read raises ValueError; the callers know what to do
+without.
 
 Source: Kafka's CheckpointFile, OffsetCheckpointFile, LeaderEpochCheckpointFile,
 PartitionMetadataFile, MetaProperties.

@@ -18,6 +18,9 @@ import resource
 
 Data = bytes | bytearray | memoryview
 
+TEMPORARY = ".tmp"
+"""What the name of a file ends in that is to replace another, and is not whole yet."""
+
 # macOS has the stronger of the two calls only.
 _fdatasync = getattr(os, "fdatasync", os.fsync)
 # With these a sync was not begun.
@@ -272,7 +275,7 @@ def replace_file(files: Files, path: str, data: Data, *, sync: bool = True) -> N
     Without `sync` that is said of a crash of the process only. Raises SyncFailed, OSError: then the old
     one is still there.
     """
-    temporary = path + ".tmp"
+    temporary = path + TEMPORARY
     try:
         write_file(files, temporary, data, sync=sync)
         files.rename(temporary, path)

@@ -1,9 +1,9 @@
 """`OpenFiles`: the files of a data folder that are held open, the least used closed first.
 
-Used by `segment`. A file that somebody still reads (a slice on its way to a client) stays open until they
-let go of it, whatever happens here. To find a file costs one look into a dict and a mark; which file is
-closed for another is found as a clock does it: one that was asked for since the hand passed it last is
-passed over once.
+Shared by the segments of a data folder, by way of `disk`. A file that somebody still reads (a slice on its
+way to a client) stays open until they let go of it, whatever happens here. To find a file costs one look
+into a dict and a mark; which file is closed for another is found as a clock does it: one that was asked for
+since the hand passed it last is passed over once.
 
 A file may be closed here with bytes that are not on the disk yet, and their write-back may fail when nobody
 has it open. Linux reports an error that nobody was told of to the first fsync of a descriptor opened later;

@@ -1,7 +1,8 @@
 """Sets files aside that are to go: renamed, so that no later start takes them for a log's.
 
-Called by `segment`, `log` and `cleaning`. Whoever sets aside decides when the files are unlinked; what is
-forgotten by that goes at the next start, which removes every file that is named so.
+Used by whatever takes files out of a log, or folders out of the data folder. Whoever sets aside decides when
+the files are unlinked; what is forgotten by that goes at the next start, which removes every file that is
+named so.
 
 Source: Kafka's LocalLog.deleteSegmentFiles.
 """
@@ -11,7 +12,9 @@ from collections.abc import Iterable
 
 from wirekafka.storage.disk.files import Files, unlink_if_there
 
-DELETED_SUFFIX = ".deleted"
+CLEANED, SWAP, DELETED = ".cleaned", ".swap", ".deleted"
+"""What the names of files end in that the compactor is writing, that take the place of others, and that are
+to go. A start finishes or undoes by them what was half done."""
 
 
 def set_aside(files: Files, paths: Iterable[str]) -> list[str]:
@@ -20,8 +23,8 @@ def set_aside(files: Files, paths: Iterable[str]) -> list[str]:
     try:
         for path in paths:
             with contextlib.suppress(FileNotFoundError):
-                files.rename(path, path + DELETED_SUFFIX)
-                renamed.append(path + DELETED_SUFFIX)
+                files.rename(path, path + DELETED)
+                renamed.append(path + DELETED)
     except OSError:
         _take_back(files, renamed)
         raise
@@ -32,7 +35,7 @@ def _take_back(files: Files, renamed: list[str]) -> None:
     """Give files their names again, the last first, as far as that is possible."""
     with contextlib.suppress(OSError):  # what keeps its new name is removed by the next start
         for path in reversed(renamed):
-            files.rename(path, path.removesuffix(DELETED_SUFFIX))
+            files.rename(path, path.removesuffix(DELETED))
 
 
 def unlink_set_aside(files: Files, paths: Iterable[str]) -> None:

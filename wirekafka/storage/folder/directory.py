@@ -19,6 +19,7 @@ from wirekafka.storage.disk.checkpoints import CLEAN_SHUTDOWN
 from wirekafka.storage.disk.disk import Disk
 from wirekafka.storage.disk.files import (
     FILES,
+    TEMPORARY,
     Files,
     OpenFile,
     read_file,
@@ -35,7 +36,6 @@ from wirekafka.storage.log.flushing import flush_logs
 from wirekafka.storage.log.log import PartitionLog
 from wirekafka.storage.log.opening import Stopped
 from wirekafka.storage.log.progress import OpeningProgress
-from wirekafka.storage.recovery.leftovers import TEMPORARY
 from wirekafka.storage.recovery.recovery import open_partition, unchecked_bytes
 
 Later = Callable[[Sequence[str]], None]
@@ -60,7 +60,6 @@ class LogDirectory:
         self.node_id = identity.node_id
         """The node that the folder was made for."""
         self.cluster_id = identity.cluster_id
-        self.directory_id = identity.directory_id
         self.checkpoints = OffsetCheckpoints(disk, self.notices)
         self._remove_leftovers()
         self._unopened = {topic_partition for topic_partition, _ in self.partitions()}
@@ -190,7 +189,7 @@ class LogDirectory:
             clean=self.was_clean and topic_partition in self._unopened,
             recovery_point=self.checkpoints.recovery_points.get(topic_partition),
             log_start_offset=self.checkpoints.log_start_offsets.get(topic_partition, 0),
-            was_compacted=topic_partition in self.checkpoints.cleaner_offsets,
+            was_compacted=self.checkpoints.cleaned_up_to(topic_partition) is not None,
         )
 
     def _folder(self, topic_partition: TopicPartition) -> str:
@@ -285,42 +284,13 @@ class LogDirectory:
         """The open logs that hold more than the disk is known to have."""
         return [log for log in self.logs() if not log.closed and log.recovery_point < log.log_end_offset]
 
-    def note_offsets(self) -> None:
-        """Take up how far each log is: what the next `checkpoint` writes.
-
-        Raises KAFKA_STORAGE_ERROR when of one that cannot be told yet, and has taken up the rest.
-        """
-        self.checkpoints.note_all(self.logs())
-
-    def checkpoint_start_offsets(self) -> None:
-        """Write where the logs begin, and nothing else; may be called in a thread.
-
-        Raises KAFKA_STORAGE_ERROR.
-        """
-        try:
-            self.note_offsets()
-        finally:
-            self.checkpoints.write_log_start_offsets()
-
-    def cleaned_up_to(self, topic_partition: TopicPartition) -> int | None:
-        """The first offset that the compactor has not come to; None when it never was there."""
-        return self.checkpoints.cleaner_offsets.get(topic_partition)
-
-    def set_cleaned_up_to(self, topic_partition: TopicPartition, offset: int) -> None:
-        """Take note of how far the compactor has come; `checkpoint_cleaned` writes it."""
-        self.checkpoints.cleaner_offsets[topic_partition] = offset
-
-    def checkpoint_cleaned(self) -> None:
-        """Write how far the compactor has come; may be called in a thread. Raises KAFKA_STORAGE_ERROR."""
-        self.checkpoints.write_cleaner_offsets()
-
     def checkpoint(self) -> None:
         """Write recovery points, start offsets and high watermarks; may be called in a thread.
 
         Raises KAFKA_STORAGE_ERROR.
         """
         try:
-            self.note_offsets()
+            self.checkpoints.note_all(self.logs())
         finally:
             self.checkpoints.write()
 

@@ -1,8 +1,9 @@
 """The checkpoints of a data folder: four files with an offset for each partition.
 
-Owned by `directory`. What is noted here is written by `write`, which may run in a thread. A checkpoint that
-cannot be read is done without; one that cannot be written is a nuisance and no more, since the one
-before it stays; only a failed sync is the end of the folder.
+Owned by `directory`; the broker's tasks note and write by it, too. What is noted is written by `write` and
+its kin, which may run in a thread. A checkpoint that cannot be read is done without; one that cannot be
+written is a nuisance and no more, since the one before it stays; only a failed sync is the end of the
+folder.
 
 They go by the partition's name. So before a folder of a name is made that had been used, what they tell of
 the one before is taken off the disk: a kill soon after would have it believed of the new log.
@@ -33,8 +34,7 @@ class OffsetCheckpoints:
         self.recovery_points = self._read(checkpoints.RECOVERY_POINTS)
         self.log_start_offsets = self._read(checkpoints.LOG_START_OFFSETS)
         self.high_watermarks = self._read(checkpoints.HIGH_WATERMARKS)
-        self.cleaner_offsets = self._read(checkpoints.CLEANER_OFFSETS)
-        """The first offset that was not compacted yet."""
+        self._cleaned_up_to = self._read(checkpoints.CLEANER_OFFSETS)
         self._written: dict[str, bytes] = {}
         self._writing = threading.Lock()
         self._moved: set[str] = set()
@@ -66,6 +66,14 @@ class OffsetCheckpoints:
         if failures:
             raise failures[0]
 
+    def cleaned_up_to(self, topic_partition: TopicPartition) -> int | None:
+        """The first offset that the compactor has not come to; None when it never was there."""
+        return self._cleaned_up_to.get(topic_partition)
+
+    def note_cleaned(self, topic_partition: TopicPartition, offset: int) -> None:
+        """Take up how far the compactor has come; `write_cleaner_offsets` writes it."""
+        self._cleaned_up_to[topic_partition] = offset
+
     def _write_epochs_first(self, log: PartitionLog) -> None:
         """Have the leader epochs tell of a new start before the checkpoint does, which has no checksum."""
         try:
@@ -78,13 +86,13 @@ class OffsetCheckpoints:
     def forget(self, topic_partition: TopicPartition) -> None:
         """Know nothing of a partition any more, as its folder is going."""
         self.high_watermarks.pop(topic_partition, None)
-        for offsets in (self.recovery_points, self.log_start_offsets, self.cleaner_offsets):
+        for offsets in (self.recovery_points, self.log_start_offsets, self._cleaned_up_to):
             if offsets.pop(topic_partition, None) is not None:
                 self._forgotten.add(topic_partition)
 
     def forget_all_but(self, topic_partitions: Container[TopicPartition]) -> None:
         """Know nothing of partitions that are none of these, as a kill may have left it."""
-        for topic_partition in {*self.recovery_points, *self.log_start_offsets, *self.cleaner_offsets}:
+        for topic_partition in {*self.recovery_points, *self.log_start_offsets, *self._cleaned_up_to}:
             if topic_partition not in topic_partitions:
                 self.forget(topic_partition)
 
@@ -119,7 +127,7 @@ class OffsetCheckpoints:
         self._replace(checkpoints.RECOVERY_POINTS, self.recovery_points.copy())
         self._replace_log_start_offsets()
         if forgotten:
-            self._replace(checkpoints.CLEANER_OFFSETS, self.cleaner_offsets.copy())
+            self._replace(checkpoints.CLEANER_OFFSETS, self._cleaned_up_to.copy())
         self._forgotten.difference_update(forgotten)
 
     def write_log_start_offsets(self) -> None:
@@ -130,7 +138,7 @@ class OffsetCheckpoints:
     def write_cleaner_offsets(self) -> None:
         """Write how far the compactor has come. Raises KAFKA_STORAGE_ERROR."""
         with self._writing:
-            self._replace(checkpoints.CLEANER_OFFSETS, self.cleaner_offsets.copy())
+            self._replace(checkpoints.CLEANER_OFFSETS, self._cleaned_up_to.copy())
 
     def _replace_log_start_offsets(self) -> None:
         starts = {tp: offset for tp, offset in self.log_start_offsets.copy().items() if offset > 0}

@@ -1,6 +1,6 @@
 """The folder of a partition: its name, the topic it belongs to, and the names it takes when it goes.
 
-Called by `directory`.
+Called by `directory`, and by the tools for a stopped broker.
 
 Source: Kafka's UnifiedLog.parseTopicPartitionName, LocalLog.logDeleteDirName and PartitionMetadataFile.
 """

@@ -1,6 +1,6 @@
 """Which leader epoch began at which offset of a partition.
 
-Used by `log` and `recovery`; pure, the file is written by `log` when it flushes.
+Held by a log, filled when it is opened; pure, the file is written by `unflushed`.
 
 Source: Kafka's LeaderEpochFileCache.
 """

@@ -324,11 +324,6 @@ class PartitionLog:
         """The offset up to which a flush has made everything last."""
         return self.unflushed.recovery_point
 
-    @property
-    def unflushed_messages(self) -> int:
-        """How many offsets no flush has made last."""
-        return self.log_end_offset - self.unflushed.recovery_point
-
     def flush(self) -> None:
         """Make everything appended so far last, and advance the recovery point.
 

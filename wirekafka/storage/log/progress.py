@@ -1,6 +1,6 @@
 """`OpeningProgress`: how far the opening of a data folder has come, for people who wait for it.
 
-Told by `recovery` and `broker.partitions`, from several threads at once; looked at by whoever shows it.
+Told by `recovery` and `broker.opening`, from several threads at once; looked at by whoever shows it.
 
 Source: Kafka's remainingLogsToRecover and remainingSegmentsToRecover.
 """

@@ -1,7 +1,7 @@
 """Finds the aborted transactions of a range of a log, over its segments.
 
-Called by `log` for a fetch that is to show only what is committed. An index that is damaged is made anew from
-the batches.
+Called by `log` for a fetch that is to show only what is committed, and by a compaction. An index
+that is damaged is made anew from the batches.
 
 Source: Kafka's LocalLog.addAbortedTransactions and collectAbortedTransactions.
 """

@@ -1,7 +1,7 @@
 """The bytes of a `<offset>.snapshot` file: the producers of a partition up to an offset.
 
-Written by `log` when it rolls and closes, read by `recovery`. Only the last batch of each producer
-is in it.
+Written by `snapshots` for a log, read by whatever opens or looks through one. Only the last batch of each
+producer is in it.
 
 Source: Kafka's ProducerStateManager and its ProducerSnapshot schema, version 1.
 """

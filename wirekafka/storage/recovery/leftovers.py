@@ -1,19 +1,20 @@
 """What a crash left half done in a partition's folder: finished or undone before anything is read.
 
-Called by `recovery`. The compactor writes `.cleaned` files, makes them last, renames them to `.swap`,
-renames the segments they replace to `.deleted`, and the `.swap` files to what they are to be called. So
-a `.cleaned` file is thrown away, and a `.swap` file is put in place of what it covers; but not one with a
-`.cleaned` file at or before it, which was one of several and is not complete with the others.
+Called when a log is opened, or looked at by the tools. The compactor writes `.cleaned` files, makes them
+last, renames them to `.swap`, renames the segments they replace to `.deleted`, and the `.swap` files to what
+they are to be called. So a `.cleaned` file is thrown away, and a `.swap` file is put in place of what it
+covers; but not one with a `.cleaned` file at or before it, which was one of several and is not complete with
+the others.
 
 Source: Kafka's LogLoader (the first four passes) and KAFKA-6264.
 """
 
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage.disk.files import Files, OpenFile, unlink_if_there
+from wirekafka.storage.disk.files import TEMPORARY, Files, OpenFile, unlink_if_there
+from wirekafka.storage.disk.set_aside import CLEANED, DELETED, SWAP
 from wirekafka.storage.segments.scan import valid_batches
 
-CLEANED, SWAP, DELETED, TEMPORARY = ".cleaned", ".swap", ".deleted", ".tmp"
 INDEX_SUFFIXES = (".index", ".timeindex", ".txnindex")
 SEGMENT_SUFFIXES = (".log", *INDEX_SUFFIXES)
 _OFFSET_DIGITS = 20

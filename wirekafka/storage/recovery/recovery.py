@@ -25,7 +25,7 @@ from wirekafka.storage.recovery.rebuilding import (
     rebuild_producers,
     settle_epochs,
 )
-from wirekafka.storage.segments.scan import Damaged, valid_batch_from
+from wirekafka.storage.segments.scan import Damaged, only_zeros, valid_batch_from
 from wirekafka.storage.segments.segment import SUFFIXES, Segment
 
 _TOLD_AT_LEAST_BYTES = 4 * 1024 * 1024
@@ -253,10 +253,11 @@ def _cut(opening: Opening, slot: int) -> None:
     if not lost:
         opening.notice(f"removed the empty segments behind {damaged.file_name}")
         return
+    what = f"{lost} bytes of an unfinished write"
+    if opening.config.preallocate and only_zeros(damaged.file, damaged.size, damaged.size + lost):
+        what = f"{lost} zero bytes, room that was preallocated and not written to,"
     damaged.cut()
-    opening.notice(
-        f"cut {lost} bytes of an unfinished write off {damaged.file_name}, which ends at {damaged.size} now"
-    )
+    opening.notice(f"cut {what} off {damaged.file_name}, which ends at {damaged.size} now")
 
 
 def _refuse_if_it_was_flushed(opening: Opening, damaged: Segment) -> None:

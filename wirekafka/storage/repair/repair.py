@@ -13,15 +13,14 @@ from wirekafka.ids import TopicPartition
 from wirekafka.storage.config import LogConfig
 from wirekafka.storage.disk.disk import Disk
 from wirekafka.storage.disk.files import Files, OpenFile, read_file, sync_names, unlink_if_there
+from wirekafka.storage.disk.set_aside import CLEANED, SWAP
 from wirekafka.storage.folder.partition_folder import topic_id_in
 from wirekafka.storage.log.log import PartitionLog
 from wirekafka.storage.log.opening import Stopped
 from wirekafka.storage.log.progress import OpeningProgress
 from wirekafka.storage.producers.snapshot import decode_snapshot
 from wirekafka.storage.recovery.leftovers import (
-    CLEANED,
     INDEX_SUFFIXES,
-    SWAP,
     name_for_damaged,
     offsets_of,
     tidy,

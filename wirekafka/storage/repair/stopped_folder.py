@@ -90,7 +90,7 @@ class StoppedFolder:
             clean=self._was_clean,
             recovery_point=self._checkpoints.recovery_points.get(topic_partition),
             log_start_offset=self._checkpoints.log_start_offsets.get(topic_partition, 0),
-            was_compacted=topic_partition in self._checkpoints.cleaner_offsets,
+            was_compacted=self._checkpoints.cleaned_up_to(topic_partition) is not None,
         )
 
 

@@ -13,10 +13,11 @@ from wirekafka.ids import NO_TOPIC_ID, TopicPartition
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.disk.checkpoints import LEADER_EPOCHS, PARTITION_METADATA, decode_epochs
 from wirekafka.storage.disk.files import Files, OpenFile, read_file
+from wirekafka.storage.disk.set_aside import CLEANED, DELETED, SWAP
 from wirekafka.storage.folder.partition_folder import topic_id_in
 from wirekafka.storage.log.opening import Stopped
 from wirekafka.storage.producers.snapshot import decode_snapshot
-from wirekafka.storage.recovery.leftovers import CLEANED, DELETED, SWAP, offsets_of
+from wirekafka.storage.recovery.leftovers import offsets_of
 from wirekafka.storage.repair.index_agreement import IndexAgreement
 from wirekafka.storage.repair.survey import Stretch, survey
 

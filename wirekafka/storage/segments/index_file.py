@@ -1,6 +1,6 @@
 """Writes the entries of an index to its file, piece by piece.
 
-Called by `segment` for each of its three indexes.
+Called for each of a segment's three indexes.
 
 Source: Kafka's AbstractIndex, which maps the file into memory instead.
 """

@@ -1,8 +1,8 @@
 """A segment's sparse index from offset to file position.
 
-Used by `segment`, which adds an entry every index.interval.bytes and writes the bytes out. In memory
-it is two arrays, on disk 8 bytes an entry: the last offset of a batch, relative to the segment's
-base offset, and the position where that batch begins.
+Held by the indexes of a segment, which add an entry every index.interval.bytes and write the bytes out. In
+memory it is two arrays, on disk 8 bytes an entry: the last offset of a batch, relative to the segment's base
+offset, and the position where that batch begins.
 
 Source: Kafka's OffsetIndex.
 """

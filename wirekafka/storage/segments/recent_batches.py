@@ -1,6 +1,7 @@
 """Where the batches lie behind the last entry of a segment's offset index.
 
-Owned by `segment`. With it a read near the end of the log, which is most reads, needs no search of the file.
+Held by the indexes of a segment. With it a read near the end of the log, which is most reads, needs no
+search of the file.
 
 Source: ours; Kafka scans the file from the last index entry on.
 """

@@ -1,6 +1,7 @@
 """Walks over the batches of a segment's file, by header alone or with every check.
 
-Used by `segment` and `recovery`. Headers are read in pieces; bodies only where a CRC is checked.
+Used by whatever goes through a segment's file. Headers are read in pieces; bodies only where a CRC is
+checked.
 
 Source: Kafka's FileRecords (searchForOffsetFromPosition) and LogSegment.recover.
 """
@@ -187,6 +188,15 @@ def valid_batch_from(file: OpenFile, position: int, size: int, next_offset: int)
             return None
         start += len(piece) - _UP_TO_MAGIC_BYTES + 1
     return None
+
+
+def only_zeros(file: OpenFile, position: int, size: int) -> bool:
+    """Whether nothing but zeros is in a file from `position` on up to `size`."""
+    for start in range(position, size, _CHECK_BYTES):
+        piece = file.read(min(_CHECK_BYTES, size - start), start)
+        if piece.count(0) < len(piece):
+            return False
+    return True
 
 
 def _possible_starts(next_offset: int) -> re.Pattern[bytes]:

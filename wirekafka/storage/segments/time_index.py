@@ -1,7 +1,7 @@
 """A segment's sparse index from the largest timestamp so far to an offset.
 
-Used by `segment`, beside the offset index. On disk 12 bytes an entry: a timestamp that no record
-before the offset is above, and the last offset, relative, of the batch that has it.
+Held by the indexes of a segment, beside the offset index. On disk 12 bytes an entry: a timestamp that no
+record before the offset is above, and the last offset, relative, of the batch that has it.
 
 Source: Kafka's TimeIndex.
 """
