@@ -1,6 +1,7 @@
 """A figure with its target, and how it is said. What every question of `log.py` gives back."""
 
 import statistics
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,3 +47,11 @@ def ratios(above: Sequence[float], below: Sequence[float]) -> list[float]:
 
 def progress(text: str) -> None:
     print(f"  {text}", flush=True)
+
+
+def report(figures: Sequence[Figure]) -> None:
+    """Say all figures; end with status 1 when one has missed its target."""
+    for figure in figures:
+        print(figure)
+    if any(figure.missed for figure in figures):
+        sys.exit(1)

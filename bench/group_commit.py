@@ -14,13 +14,12 @@ import argparse
 import os
 import select
 import socket
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from figures import Figure, ratios
+from figures import Figure, ratios, report
 from frames import check_produced, create_topic, produce_frame
 from servers import start_broker
 
@@ -128,10 +127,7 @@ def main() -> None:
             producers=options.producers,
             batch_bytes=options.batch_bytes,
         )
-    for figure in figures:
-        print(figure)
-    if any(figure.missed for figure in figures):
-        sys.exit(1)
+    report(figures)
 
 
 if __name__ == "__main__":

@@ -16,14 +16,13 @@ import os
 import random
 import socket
 import struct
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from crc32c import crc32c
-from figures import Figure, progress, ratios
+from figures import Figure, progress, ratios, report
 from frames import (
     LIST_VERSION,
     RECORD_BYTES,
@@ -215,10 +214,7 @@ def main() -> None:
         figures = measure(
             Path(folder), rounds=options.rounds, log_mib=options.log_mib, batch_bytes=options.batch_bytes
         )
-    for figure in figures:
-        print(figure)
-    if any(figure.missed for figure in figures):
-        sys.exit(1)
+    report(figures)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,11 @@ besides. Exit status 1 if a figure is above its target.
 """
 
 import argparse
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-from figures import Figure, progress
+from figures import Figure, progress, report
 from frames import (
     METADATA_VERSION,
     check_fetched,
@@ -105,10 +104,7 @@ def main() -> None:
             partitions=options.partitions,
             open_files=options.open_files,
         )
-    for figure in figures:
-        print(figure)
-    if any(figure.missed for figure in figures):
-        sys.exit(1)
+    report(figures)
 
 
 if __name__ == "__main__":
