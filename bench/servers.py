@@ -35,9 +35,19 @@ class Server:
     With `open_files` it may have no more descriptors than that.
     """
 
-    def __init__(self, *command: str, pinned: bool = True, open_files: int | None = None) -> None:
+    def __init__(
+        self,
+        *command: str,
+        pinned: bool = True,
+        open_files: int | None = None,
+        folder: Path | None = None,
+    ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [sys.executable, *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=folder,
         )
         if pinned:
             pin(self.process.pid, _SERVERS)
@@ -48,6 +58,7 @@ class Server:
             if "127.0.0.1:" in line:
                 self.port = int(line.split("127.0.0.1:")[1].split()[0])
                 return
+        self.process.wait()
         raise RuntimeError(f"{command} did not start")
 
     def connect(self) -> socket.socket:
@@ -68,6 +79,10 @@ class Server:
     def open_files(self) -> int:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
+    @property
+    def broker_process_id(self) -> int:
+        return self.process.pid
+
     def stop(self) -> None:
         self._end(signal.SIGTERM)
 
@@ -80,6 +95,12 @@ class Server:
         self.process.wait()
         assert self.process.stdout is not None
         self.process.stdout.close()
+
+
+def processor_seconds(process_id: int) -> float:
+    """What all threads of a process have used of processors so far."""
+    fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def start_broker(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -160,13 +160,29 @@ def bootstrap(request: pytest.FixtureRequest) -> Iterator[str]:
     named: str | None = request.config.getoption("--bootstrap")
     if named is not None:
         yield named
-    elif _tests_apache_kafka(request.config):
-        with kafka_node(BROKER_SETTINGS) as node:
+    else:
+        with _broker_with(request.config, BROKER_SETTINGS) as address:
+            yield address
+
+
+@pytest.fixture(scope="session")
+def strict_bootstrap(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Give the address of a broker that creates no topic unless it is told to."""
+    if request.config.getoption("--bootstrap") is not None:
+        pytest.skip("the broker named by --bootstrap creates topics by itself")
+    with _broker_with(request.config, {**BROKER_SETTINGS, "auto.create.topics.enable": "false"}) as address:
+        yield address
+
+
+@contextmanager
+def _broker_with(config: pytest.Config, settings: Mapping[str, str]) -> Iterator[str]:
+    if _tests_apache_kafka(config):
+        with kafka_node(settings) as node:
             yield node.bootstrap
     else:
         from wirekafka.testing import running_broker
 
-        with running_broker(settings=BROKER_SETTINGS) as broker:
+        with running_broker(settings=settings) as broker:
             yield broker.bootstrap
 
 

@@ -7,8 +7,9 @@ Source: the intersection of kafka-python, aiokafka, confluent-kafka and kcat.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum, IntEnum
 from typing import ClassVar, Literal, Protocol
 
@@ -46,6 +47,18 @@ class Capability(Enum):
     DESCRIBE_CONFIGS = "describe configs"
     ALTER_CONFIGS = "alter configs"
     GROUP_ADMIN = "list and describe groups"
+    GROUP_FILTERS = "list groups by state and type"
+    GROUP_DELETION = "delete groups"
+    GROUP_CONFIGS = "alter group configs"
+    OFFSET_LISTING = "list a group's offsets"
+    OFFSET_ALTERATION = "alter a group's offsets"
+    OFFSET_DELETION = "delete a group's offsets"
+    STATIC_MEMBERSHIP = "static membership"
+    REBALANCE_LISTENER = "rebalance listener"
+    REBALANCES_IN_POLL = "rebalances in poll"
+    EARLY_SUBSCRIPTION = "subscription to a topic that is not there"
+    PATTERN = "subscription by pattern"
+    SERVER_SIDE_PATTERN = "pattern that the broker alone reads"
 
 
 class Code(IntEnum):
@@ -54,9 +67,16 @@ class Code(IntEnum):
     UNKNOWN_TOPIC_OR_PARTITION = 3
     MESSAGE_TOO_LARGE = 10
     INVALID_TOPIC = 17
+    UNKNOWN_MEMBER_ID = 25
     TOPIC_ALREADY_EXISTS = 36
     INVALID_PARTITIONS = 37
     INVALID_CONFIG = 40
+    NON_EMPTY_GROUP = 68
+    GROUP_ID_NOT_FOUND = 69
+    FENCED_INSTANCE_ID = 82
+    GROUP_SUBSCRIBED_TO_TOPIC = 86
+    UNRELEASED_INSTANCE_ID = 111
+    INVALID_REGULAR_EXPRESSION = 128
 
 
 class NotSupported(Exception):
@@ -99,7 +119,11 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSettings:
-    """How to open a consumer; `assignor` is a Kafka assignor name, or `consumer` for KIP-848."""
+    """How to open a consumer; `assignor` is a Kafka assignor name, or `consumer` for KIP-848.
+
+    `server_assignor` is the assignor that a member by KIP-848 asks the broker for, `max_poll_interval_ms` how
+    long a member may take between polls, or, with clients that go by something else, for a rebalance.
+    """
 
     group: str | None = None
     reset: Literal["earliest", "latest"] = "earliest"
@@ -107,11 +131,29 @@ class ConsumerSettings:
     session_timeout_ms: int = 10_000
     auto_commit: bool = False
     fetch_wait_ms: int = 100
+    instance_id: str | None = None
+    server_assignor: str | None = None
+    max_poll_interval_ms: int = 300_000
+    metadata_max_age_ms: int = 300_000
 
     @property
     def heartbeat_interval_ms(self) -> int:
         """Give the heartbeat interval: short, since by heartbeats a member learns of a rebalance."""
         return min(self.session_timeout_ms // 4, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Rebalance:
+    """What a rebalance gave a member or took from it, and when, by the wall clock."""
+
+    kind: Literal["assigned", "revoked"]
+    partitions: frozenset[Partition]
+    at_ms: float
+
+    @classmethod
+    def now(cls, kind: Literal["assigned", "revoked"], partitions: Iterable[Partition]) -> Rebalance:
+        """Note what happens at this moment."""
+        return cls(kind, frozenset(partitions), datetime.now(UTC).timestamp() * 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +173,14 @@ class Consumer(Protocol):
     def subscribe(self, topics: Sequence[str]) -> None:
         """Join the group for these topics; the assignment comes with later polls."""
 
+    def subscribe_pattern(self, pattern: str) -> None:
+        """Join the group for the topics whose whole name matches, also those yet to come."""
+
     def assignment(self) -> set[Partition]:
         """Give the partitions this consumer holds now."""
+
+    def rebalances(self) -> list[Rebalance]:
+        """Give all that rebalances gave this member or took from it, as its listener was told."""
 
     def poll(self, timeout_seconds: float) -> list[Received]:
         """Give what has arrived, waiting at most that long for the first record."""
@@ -174,6 +222,12 @@ class MortalConsumer(Consumer, Protocol):
     def kill(self) -> None:
         """End the process at once: nothing is committed, the group is not told."""
 
+    def freeze(self) -> None:
+        """Stop the process where it stands, its connections open."""
+
+    def thaw(self) -> None:
+        """Let the process go on."""
+
 
 class Admin(Protocol):
     """Administration through the client; refusals are raised as `BrokerError`."""
@@ -202,8 +256,26 @@ class Admin(Protocol):
     def list_groups(self) -> set[str]:
         """Give the ids of all groups."""
 
+    def find_groups(self, *, state: str | None = None, kind: str | None = None) -> set[str]:
+        """Give the ids of the groups in this state (`Stable`), of this type (`consumer`)."""
+
     def describe_group(self, group: str) -> GroupDescription:
         """Give a group's state and size."""
+
+    def delete_group(self, group: str) -> None:
+        """Delete a group; raises NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND."""
+
+    def group_offsets(self, group: str) -> dict[Partition, int]:
+        """Give all offsets a group has committed."""
+
+    def alter_group_offsets(self, group: str, offsets: Mapping[Partition, int]) -> None:
+        """Commit these offsets for a group; raises UNKNOWN_MEMBER_ID where it has members."""
+
+    def delete_group_offsets(self, group: str, partition: Partition) -> None:
+        """Forget what a group has committed for a partition; raises GROUP_SUBSCRIBED_TO_TOPIC."""
+
+    def alter_group_configs(self, group: str, configs: Mapping[str, str]) -> None:
+        """Set these configs of a group."""
 
 
 class Client(Protocol):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.codec import has_lz4, has_snappy, has_zstd
@@ -32,8 +32,10 @@ from compat_tests.clients.adapter import (
     ConsumerSettings,
     GroupDescription,
     MortalConsumer,
+    NotSupported,
     Partition,
     Place,
+    Rebalance,
     Received,
     Record,
     Start,
@@ -85,11 +87,28 @@ class LoopThread:
         self._loop.close()
 
 
+class Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka has no types
+    """Notes what rebalances give and take."""
+
+    def __init__(self) -> None:
+        self.told: list[Rebalance] = []
+
+    def _note(self, kind: Literal["assigned", "revoked"], partitions: Iterable[TopicPartition]) -> None:
+        self.told.append(Rebalance.now(kind, ((tp.topic, tp.partition) for tp in partitions)))
+
+    def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        self._note("assigned", assigned)
+
+    def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        self._note("revoked", revoked)
+
+
 class AiokafkaConsumer:
     """The `Consumer` of aiokafka."""
 
     def __init__(self, loop: LoopThread, bootstrap: str, settings: ConsumerSettings) -> None:
         self._loop = loop
+        self._listener = Listener()
         self._closed = False
         self._consumer = loop.run(self._started(bootstrap, settings))
 
@@ -98,6 +117,9 @@ class AiokafkaConsumer:
         consumer = AIOKafkaConsumer(
             bootstrap_servers=bootstrap,
             group_id=settings.group,
+            group_instance_id=settings.instance_id,
+            max_poll_interval_ms=settings.max_poll_interval_ms,
+            metadata_max_age_ms=settings.metadata_max_age_ms,
             auto_offset_reset=settings.reset,
             enable_auto_commit=settings.auto_commit,
             session_timeout_ms=settings.session_timeout_ms,
@@ -114,13 +136,20 @@ class AiokafkaConsumer:
             self.seek((topic, partition), start)
 
     def subscribe(self, topics: Sequence[str]) -> None:
-        self._loop.call(self._consumer.subscribe, list(topics))
+        self._loop.call(self._consumer.subscribe, list(topics), None, self._listener)
+
+    def subscribe_pattern(self, pattern: str) -> None:
+        self._loop.call(self._consumer.subscribe, (), f"^{pattern}$", self._listener)
 
     def assignment(self) -> set[Partition]:
         return {(tp.topic, tp.partition) for tp in self._loop.call(self._consumer.assignment)}
 
+    def rebalances(self) -> list[Rebalance]:
+        return list(self._listener.told)
+
     def poll(self, timeout_seconds: float) -> list[Received]:
-        batches = self._loop.run(self._consumer.getmany(timeout_ms=int(timeout_seconds * 1000)))
+        with broker_errors():
+            batches = self._loop.run(self._consumer.getmany(timeout_ms=int(timeout_seconds * 1000)))
         return [
             Received(
                 topic=record.topic,
@@ -243,6 +272,25 @@ class AiokafkaAdmin:
         _refuse(code, group)
         return GroupDescription(state, len(members))
 
+    def find_groups(self, *, state: str | None = None, kind: str | None = None) -> set[str]:
+        raise NotSupported(Aiokafka, Capability.GROUP_FILTERS)
+
+    def delete_group(self, group: str) -> None:
+        raise NotSupported(Aiokafka, Capability.GROUP_DELETION)
+
+    def group_offsets(self, group: str) -> dict[Partition, int]:
+        found = self._loop.run(self._admin.list_consumer_group_offsets(group))
+        return {(tp.topic, tp.partition): committed.offset for tp, committed in found.items()}
+
+    def alter_group_offsets(self, group: str, offsets: Mapping[Partition, int]) -> None:
+        raise NotSupported(Aiokafka, Capability.OFFSET_ALTERATION)
+
+    def delete_group_offsets(self, group: str, partition: Partition) -> None:
+        raise NotSupported(Aiokafka, Capability.OFFSET_DELETION)
+
+    def alter_group_configs(self, group: str, configs: Mapping[str, str]) -> None:
+        raise NotSupported(Aiokafka, Capability.GROUP_CONFIGS)
+
     def close(self) -> None:
         self._loop.run(self._admin.close())
 
@@ -259,6 +307,13 @@ class Aiokafka:
     not_supported: ClassVar[Mapping[Capability, str]] = {
         Capability.COOPERATIVE_STICKY: "has eager assignors only",
         Capability.SERVER_SIDE_ASSIGNOR: "has no ConsumerGroupHeartbeat (KIP-848)",
+        Capability.SERVER_SIDE_PATTERN: "has no ConsumerGroupHeartbeat (KIP-848)",
+        Capability.REBALANCES_IN_POLL: "joins in a task of its own, whether it is polled or not",
+        Capability.GROUP_FILTERS: "lists all groups",
+        Capability.GROUP_DELETION: "cannot delete groups",
+        Capability.GROUP_CONFIGS: "has no configs of groups",
+        Capability.OFFSET_ALTERATION: "cannot alter a group's offsets",
+        Capability.OFFSET_DELETION: "cannot delete a group's offsets",
         **_missing_codecs(),
     }
 

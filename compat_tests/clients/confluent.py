@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 from confluent_kafka import (
     OFFSET_BEGINNING,
@@ -23,15 +21,6 @@ from confluent_kafka import (
     TopicPartition,
 )
 from confluent_kafka import Consumer as LibraryConsumer
-from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it re-exports without saying so
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    NewPartitions,
-    NewTopic,
-    ResourceType,
-)
 
 from compat_tests.clients.adapter import (
     CLIENT_LIMIT_BYTES,
@@ -42,37 +31,25 @@ from compat_tests.clients.adapter import (
     Capability,
     Consumer,
     ConsumerSettings,
-    GroupDescription,
     Header,
     MortalConsumer,
     Partition,
     Place,
+    Rebalance,
     Received,
     Record,
     Start,
 )
+from compat_tests.clients.confluent_admin import ConfluentAdmin, broker_errors
 from compat_tests.clients.member import MemberProcess
-
-T = TypeVar("T")
 
 # librdkafka reports these while metadata of a new topic is on its way, and goes on by itself.
 PASSING = {KafkaError._PARTITION_EOF, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN}
 PASSING |= {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE}
 # What librdkafka takes for a record whose partition, or time, it shall choose itself.
 ANY_PARTITION, NO_TIMESTAMP = -1, 0
+FATAL = (KafkaError.FENCED_INSTANCE_ID, KafkaError.UNRELEASED_INSTANCE_ID)
 LOGICAL = {"beginning": OFFSET_BEGINNING, "end": OFFSET_END}
-
-
-@contextmanager
-def broker_errors() -> Iterator[None]:
-    """Turn the client's report of a broker's refusal into BrokerError; its own errors pass."""
-    try:
-        yield
-    except KafkaException as exception:
-        error = exception.args[0]
-        if error.code() > 0:
-            raise BrokerError(error.code(), error.str()) from exception
-        raise
 
 
 def _settings(bootstrap: str, settings: ConsumerSettings) -> dict[str, Any]:
@@ -84,9 +61,15 @@ def _settings(bootstrap: str, settings: ConsumerSettings) -> dict[str, Any]:
         "enable.auto.commit": settings.auto_commit,
         "enable.partition.eof": True,
         "fetch.wait.max.ms": settings.fetch_wait_ms,
+        "topic.metadata.refresh.interval.ms": settings.metadata_max_age_ms,
+        "max.poll.interval.ms": settings.max_poll_interval_ms,
     }
+    if settings.instance_id is not None:
+        common["group.instance.id"] = settings.instance_id
     if settings.assignor == "consumer":
-        return {**common, "group.protocol": "consumer"}
+        chosen = settings.server_assignor
+        remote = {} if chosen is None else {"group.remote.assignor": chosen}
+        return {**common, "group.protocol": "consumer", **remote}
     return {
         **common,
         "session.timeout.ms": settings.session_timeout_ms,
@@ -101,6 +84,7 @@ class ConfluentConsumer:
     def __init__(self, bootstrap: str, settings: ConsumerSettings) -> None:
         self._consumer = LibraryConsumer(_settings(bootstrap, settings))
         self._early: list[Received] = []
+        self._rebalances: list[Rebalance] = []
         self._at_end: set[Partition] = set()
         self._closed = False
 
@@ -120,10 +104,24 @@ class ConfluentConsumer:
             self._early += self._take(self._consumer.poll(0.1))
 
     def subscribe(self, topics: Sequence[str]) -> None:
-        self._consumer.subscribe(list(topics))
+        self._consumer.subscribe(
+            list(topics),
+            on_assign=lambda _, partitions: self._note("assigned", partitions),
+            on_revoke=lambda _, partitions: self._note("revoked", partitions),
+            on_lost=lambda _, partitions: self._note("revoked", partitions),
+        )
+
+    def subscribe_pattern(self, pattern: str) -> None:
+        self.subscribe([f"^{pattern}$"])
+
+    def _note(self, kind: Literal["assigned", "revoked"], partitions: Sequence[TopicPartition]) -> None:
+        self._rebalances.append(Rebalance.now(kind, ((tp.topic, tp.partition) for tp in partitions)))
 
     def assignment(self) -> set[Partition]:
         return {(tp.topic, tp.partition) for tp in self._consumer.assignment()}
+
+    def rebalances(self) -> list[Rebalance]:
+        return list(self._rebalances)
 
     def poll(self, timeout_seconds: float) -> list[Received]:
         received, self._early = self._early, []
@@ -140,7 +138,7 @@ class ConfluentConsumer:
         if error is None:
             return [_received(message)]
         if error.code() not in PASSING:
-            raise BrokerError(error.code(), error.str())
+            raise BrokerError(_code_of(error), error.str())
         if error.code() == KafkaError._PARTITION_EOF:
             self._at_end.add((str(message.topic()), int(message.partition() or 0)))
         return []
@@ -198,6 +196,13 @@ class ConfluentConsumer:
             self._consumer.close()
 
 
+def _code_of(error: KafkaError) -> int:
+    """Give the code of an error; that of one which ends the consumer is only in its text."""
+    if error.code() != KafkaError._FATAL:
+        return error.code()
+    return next((code for code in FATAL if KafkaError(code).str() in error.str()), error.code())
+
+
 def _offset(start: Start) -> int:
     return start if isinstance(start, int) else LOGICAL[start]
 
@@ -219,66 +224,13 @@ def _headers(message: Message) -> tuple[Header, ...]:
     return tuple(found)
 
 
-class ConfluentAdmin:
-    """The `Admin` of confluent-kafka."""
-
-    def __init__(self, bootstrap: str) -> None:
-        self._admin = AdminClient({"bootstrap.servers": bootstrap})
-
-    @staticmethod
-    def _only(futures: Mapping[Any, Future[T]]) -> T:
-        (future,) = futures.values()
-        with broker_errors():
-            return future.result(DEADLINE_SECONDS)
-
-    def create_topic(self, name: str, partition_count: int, configs: Mapping[str, str]) -> None:
-        self._only(self._admin.create_topics([NewTopic(name, partition_count, 1, config=dict(configs))]))
-
-    def delete_topic(self, name: str) -> None:
-        self._only(self._admin.delete_topics([name]))
-
-    def list_topics(self) -> set[str]:
-        return set(self._admin.list_topics(timeout=DEADLINE_SECONDS).topics)
-
-    def describe_topic(self, name: str) -> set[int]:
-        topic = self._admin.list_topics(name, timeout=DEADLINE_SECONDS).topics[name]
-        if topic.error is not None:
-            raise BrokerError(topic.error.code(), topic.error.str())
-        return {number for number, entry in topic.partitions.items() if entry.leader >= 0}
-
-    def create_partitions(self, name: str, total_count: int) -> None:
-        self._only(self._admin.create_partitions([NewPartitions(name, total_count)]))
-
-    def describe_configs(self, topic: str) -> dict[str, str | None]:
-        resource = ConfigResource(ResourceType.TOPIC, topic)
-        entries = self._only(self._admin.describe_configs([resource]))
-        return {name: entry.value for name, entry in entries.items()}
-
-    def alter_configs(self, topic: str, configs: Mapping[str, str]) -> None:
-        entries = [
-            ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
-            for name, value in configs.items()
-        ]
-        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
-        self._only(self._admin.incremental_alter_configs([resource]))
-
-    def list_groups(self) -> set[str]:
-        with broker_errors():
-            listing = self._admin.list_consumer_groups().result(DEADLINE_SECONDS)
-        return {group.group_id for group in listing.valid}
-
-    def describe_group(self, group: str) -> GroupDescription:
-        found = self._only(self._admin.describe_consumer_groups([group]))
-        # librdkafka spells the states as the broker does, but for underscores and capitals.
-        return GroupDescription(found.state.name.title().replace("_", ""), len(found.members))
-
-
 class Confluent:
     """confluent-kafka, pointed at one broker."""
 
     name: ClassVar[str] = "confluent-kafka"
     not_supported: ClassVar[Mapping[Capability, str]] = {
         Capability.STICKY: "librdkafka's sticky assignor is the cooperative one",
+        Capability.OFFSET_DELETION: "cannot delete a group's offsets",
     }
 
     def __init__(self, bootstrap: str) -> None:

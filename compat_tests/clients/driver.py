@@ -8,6 +8,7 @@ Source: DRIVERS.md.
 from __future__ import annotations
 
 import base64
+import signal
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -23,6 +24,7 @@ from compat_tests.clients.adapter import (
     MortalConsumer,
     Partition,
     Place,
+    Rebalance,
     Received,
     Record,
     Start,
@@ -62,6 +64,11 @@ def _received(entry: Json) -> Received:
     )
 
 
+def _rebalance(entry: Json) -> Rebalance:
+    moved = frozenset((topic, partition) for topic, partition in entry["partitions"])
+    return Rebalance(entry["kind"], moved, entry["at_ms"])
+
+
 def _place(partition: Partition) -> Json:
     return {"topic": partition[0], "partition": partition[1]}
 
@@ -82,6 +89,10 @@ class DriverConsumer:
             heartbeat_interval_ms=settings.heartbeat_interval_ms,
             auto_commit=settings.auto_commit,
             fetch_wait_ms=settings.fetch_wait_ms,
+            instance_id=settings.instance_id,
+            server_assignor=settings.server_assignor,
+            max_poll_interval_ms=settings.max_poll_interval_ms,
+            metadata_max_age_ms=settings.metadata_max_age_ms,
         )
 
     # The answer's type is that of the method called, which only the caller knows.
@@ -94,8 +105,14 @@ class DriverConsumer:
     def subscribe(self, topics: Sequence[str]) -> None:
         self._ask("subscribe", topics=list(topics))
 
+    def subscribe_pattern(self, pattern: str) -> None:
+        self._ask("subscribe_pattern", pattern=pattern)
+
     def assignment(self) -> set[Partition]:
         return {(topic, partition) for topic, partition in self._ask("assignment")}
+
+    def rebalances(self) -> list[Rebalance]:
+        return [_rebalance(entry) for entry in self._ask("rebalances")]
 
     def poll(self, timeout_seconds: float) -> list[Received]:
         return [_received(entry) for entry in self._ask("poll", timeout_ms=int(timeout_seconds * 1000))]
@@ -151,6 +168,12 @@ class MortalDriverConsumer(DriverConsumer):
     def kill(self) -> None:
         self._own.kill()
 
+    def freeze(self) -> None:
+        self._own.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._own.send_signal(signal.SIGCONT)
+
 
 class DriverAdmin:
     """The `Admin` in a driver, which keeps what it needs for a bootstrap until `close_client`."""
@@ -189,6 +212,26 @@ class DriverAdmin:
     def describe_group(self, group: str) -> GroupDescription:
         found = self._ask("describe_group", group=group)
         return GroupDescription(found["state"], found["member_count"])
+
+    def find_groups(self, *, state: str | None = None, kind: str | None = None) -> set[str]:
+        return set(self._ask("find_groups", state=state, kind=kind))
+
+    def delete_group(self, group: str) -> None:
+        self._ask("delete_group", group=group)
+
+    def group_offsets(self, group: str) -> dict[Partition, int]:
+        found = self._ask("group_offsets", group=group)
+        return {(topic, partition): offset for topic, partition, offset in found}
+
+    def alter_group_offsets(self, group: str, offsets: Mapping[Partition, int]) -> None:
+        wanted = [[*partition, offset] for partition, offset in offsets.items()]
+        self._ask("alter_group_offsets", group=group, offsets=wanted)
+
+    def delete_group_offsets(self, group: str, partition: Partition) -> None:
+        self._ask("delete_group_offsets", group=group, partitions=[list(partition)])
+
+    def alter_group_configs(self, group: str, configs: Mapping[str, str]) -> None:
+        self._ask("alter_group_configs", group=group, configs=dict(configs))
 
 
 class DriverClient(ABC):

@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import json
 import queue
+import signal
 import subprocess
 import threading
 import time
@@ -116,6 +117,10 @@ class DriverProcess:
         self._process.kill()
         self._close_input()
         self._end()
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send the process a signal, such as that which stops it where it stands."""
+        self._process.send_signal(number)
 
     def _close_input(self) -> None:
         if self._process.stdin is not None:

@@ -7,13 +7,14 @@ Source: kafka-python 3.0.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import kafka
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.codec import has_lz4, has_snappy, has_zstd
+from kafka.consumer.subscription_state import ConsumerRebalanceListener
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
@@ -34,6 +35,7 @@ from compat_tests.clients.adapter import (
     MortalConsumer,
     Partition,
     Place,
+    Rebalance,
     Received,
     Record,
     Start,
@@ -59,13 +61,33 @@ def broker_errors() -> Iterator[None]:
         raise BrokerError(error.errno, str(error)) from error
 
 
+class Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # kafka-python has no types
+    """Notes what rebalances give and take."""
+
+    def __init__(self) -> None:
+        self.told: list[Rebalance] = []
+
+    def _note(self, kind: Literal["assigned", "revoked"], partitions: Iterable[TopicPartition]) -> None:
+        self.told.append(Rebalance.now(kind, ((tp.topic, tp.partition) for tp in partitions)))
+
+    def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        self._note("assigned", assigned)
+
+    def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        self._note("revoked", revoked)
+
+
 class KafkaPythonConsumer:
     """The `Consumer` of kafka-python."""
 
     def __init__(self, bootstrap: str, settings: ConsumerSettings) -> None:
+        self._listener = Listener()
         self._consumer = kafka.KafkaConsumer(
             bootstrap_servers=bootstrap,
             group_id=settings.group,
+            group_instance_id=settings.instance_id,
+            max_poll_interval_ms=settings.max_poll_interval_ms,
+            metadata_max_age_ms=settings.metadata_max_age_ms,
             auto_offset_reset=settings.reset,
             enable_auto_commit=settings.auto_commit,
             session_timeout_ms=settings.session_timeout_ms,
@@ -81,16 +103,23 @@ class KafkaPythonConsumer:
             self.seek((topic, partition), start)
 
     def subscribe(self, topics: Sequence[str]) -> None:
-        self._consumer.subscribe(list(topics))
+        self._consumer.subscribe(list(topics), listener=self._listener)
         # kafka-python 3.0.12 joins again when metadata of its topics comes after it has joined, and a
         # member interrupted in that never finishes, also with Apache Kafka: have the metadata first.
         self._consumer.topics()
 
+    def subscribe_pattern(self, pattern: str) -> None:
+        self._consumer.subscribe(pattern=f"^{pattern}$", listener=self._listener)
+
     def assignment(self) -> set[Partition]:
         return {(tp.topic, tp.partition) for tp in self._consumer.assignment()}
 
+    def rebalances(self) -> list[Rebalance]:
+        return list(self._listener.told)
+
     def poll(self, timeout_seconds: float) -> list[Received]:
-        batches = self._consumer.poll(timeout_ms=int(timeout_seconds * 1000))
+        with broker_errors():
+            batches = self._consumer.poll(timeout_ms=int(timeout_seconds * 1000))
         return [
             Received(
                 topic=record.topic,
@@ -199,8 +228,45 @@ class KafkaPythonAdmin:
         found = self._admin.describe_groups([group])[group]
         return GroupDescription(found["group_state"], len(found["members"]))
 
+    def find_groups(self, *, state: str | None = None, kind: str | None = None) -> set[str]:
+        states, kinds = [state] if state else None, [kind] if kind else None
+        found = self._admin.list_groups(states_filter=states, types_filter=kinds)
+        return {group["group_id"] for group in found}
+
+    def delete_group(self, group: str) -> None:
+        ((_, outcome),) = self._admin.delete_groups([group])
+        _refuse(outcome)
+
+    def group_offsets(self, group: str) -> dict[Partition, int]:
+        with broker_errors():
+            found = self._admin.list_group_offsets(group)[group]
+        return {(tp.topic, tp.partition): committed.offset for tp, committed in found.items()}
+
+    def alter_group_offsets(self, group: str, offsets: Mapping[Partition, int]) -> None:
+        wanted = {TopicPartition(*tp): OffsetAndMetadata(offset, "", -1) for tp, offset in offsets.items()}
+        for outcome in self._admin.alter_group_offsets(group, wanted).values():
+            _refuse(outcome)
+
+    def delete_group_offsets(self, group: str, partition: Partition) -> None:
+        with broker_errors():
+            answers = self._admin.delete_group_offsets(group, [TopicPartition(*partition)])
+        for outcome in answers.values():
+            _refuse(outcome)
+
+    def alter_group_configs(self, group: str, configs: Mapping[str, str]) -> None:
+        with broker_errors():
+            self._admin.alter_configs(
+                [ConfigResource(ConfigResourceType.GROUP, group, configs=dict(configs))]
+            )
+
     def close(self) -> None:
         self._admin.close()
+
+
+def _refuse(outcome: type[BrokerResponseError]) -> None:
+    """Raise what the client only tells: an error's class, where that of no error is 0."""
+    if outcome.errno:
+        raise BrokerError(outcome.errno, outcome.message)
 
 
 def _missing_codecs() -> dict[Capability, str]:
@@ -214,6 +280,7 @@ class KafkaPython:
     name: ClassVar[str] = "kafka-python"
     not_supported: ClassVar[Mapping[Capability, str]] = {
         Capability.SERVER_SIDE_ASSIGNOR: "has no ConsumerGroupHeartbeat (KIP-848)",
+        Capability.SERVER_SIDE_PATTERN: "has no ConsumerGroupHeartbeat (KIP-848)",
         **_missing_codecs(),
     }
 

@@ -40,6 +40,14 @@ class KafkaJS(DriverClient):
         Capability.STICKY: ONE_ASSIGNOR,
         Capability.COOPERATIVE_STICKY: ONE_ASSIGNOR,
         Capability.SERVER_SIDE_ASSIGNOR: "has no ConsumerGroupHeartbeat (KIP-848)",
+        Capability.SERVER_SIDE_PATTERN: "has no ConsumerGroupHeartbeat (KIP-848)",
+        Capability.PATTERN: "matches a pattern once, against the topics of the moment",
+        Capability.STATIC_MEMBERSHIP: "has no static membership",
+        Capability.REBALANCES_IN_POLL: "joins by itself, whether records are taken or not",
+        Capability.GROUP_FILTERS: "lists all groups",
+        Capability.GROUP_CONFIGS: "has no configs of groups",
+        Capability.OFFSET_ALTERATION: "joins the group to alter its offsets, and looks itself whether it may",
+        Capability.OFFSET_DELETION: "cannot delete a group's offsets",
     }
     programs = ("node", "npm")
 

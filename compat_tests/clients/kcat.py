@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import queue
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -31,6 +32,7 @@ from compat_tests.clients.adapter import (
     NotSupported,
     Partition,
     Place,
+    Rebalance,
     Received,
     Record,
     Start,
@@ -47,6 +49,15 @@ EAGER = re.compile(r"% Group \S+ rebalanced \(memberid [^)]*\): (assigned|revoke
 COOPERATIVE = re.compile(r"% Group \S+ rebalanced: incremental (assignment|revoke) of [^:]*: ?(.*)")
 PARTITION = re.compile(r"(\S+) \[(\d+)\]")
 REACHED_END = re.compile(r"% Reached end of topic (\S+) \[(\d+)\]")
+GROUP_ADMINISTRATION = (
+    Capability.GROUP_ADMIN,
+    Capability.GROUP_FILTERS,
+    Capability.GROUP_DELETION,
+    Capability.GROUP_CONFIGS,
+    Capability.OFFSET_LISTING,
+    Capability.OFFSET_ALTERATION,
+    Capability.OFFSET_DELETION,
+)
 CODES = {
     "Broker: Message size too large": Code.MESSAGE_TOO_LARGE,
     "Broker: Unknown topic or partition": Code.UNKNOWN_TOPIC_OR_PARTITION,
@@ -94,7 +105,10 @@ class KcatConsumer:
             "heartbeat.interval.ms": self._settings.heartbeat_interval_ms,
             "partition.assignment.strategy": self._settings.assignor,
             "enable.auto.commit": str(self._settings.auto_commit).lower(),
+            "topic.metadata.refresh.interval.ms": self._settings.metadata_max_age_ms,
         }
+        if self._settings.instance_id is not None:
+            settings["group.instance.id"] = self._settings.instance_id
         options = [option for name, value in settings.items() for option in ("-X", f"{name}={value}")]
         self._is_member = True
         self._run("-G", str(self._settings.group), *options, *topics)
@@ -145,8 +159,14 @@ class KcatConsumer:
                     held = self._assignment
                     self._assignment = held | change if moved[1] == "assignment" else held - change
 
+    def subscribe_pattern(self, pattern: str) -> None:
+        self.subscribe([f"^{pattern}$"])
+
     def assignment(self) -> set[Partition]:
         return set(self._assignment)
+
+    def rebalances(self) -> list[Rebalance]:
+        raise NotSupported(Kcat, Capability.REBALANCE_LISTENER)
 
     def poll(self, timeout_seconds: float) -> list[Received]:
         try:
@@ -203,6 +223,14 @@ class KcatConsumer:
         for process in self._processes:
             process.kill()
         self._end(DEADLINE_SECONDS)
+
+    def freeze(self) -> None:
+        for process in self._processes:
+            process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        for process in self._processes:
+            process.send_signal(signal.SIGCONT)
 
     def _end(self, timeout_seconds: float) -> None:
         for process in self._processes:
@@ -267,8 +295,26 @@ class KcatAdmin:
     def list_groups(self) -> set[str]:
         raise NotSupported(Kcat, Capability.GROUP_ADMIN)
 
+    def find_groups(self, *, state: str | None = None, kind: str | None = None) -> set[str]:
+        raise NotSupported(Kcat, Capability.GROUP_FILTERS)
+
     def describe_group(self, group: str) -> GroupDescription:
         raise NotSupported(Kcat, Capability.GROUP_ADMIN)
+
+    def delete_group(self, group: str) -> None:
+        raise NotSupported(Kcat, Capability.GROUP_DELETION)
+
+    def group_offsets(self, group: str) -> dict[Partition, int]:
+        raise NotSupported(Kcat, Capability.OFFSET_LISTING)
+
+    def alter_group_offsets(self, group: str, offsets: Mapping[Partition, int]) -> None:
+        raise NotSupported(Kcat, Capability.OFFSET_ALTERATION)
+
+    def delete_group_offsets(self, group: str, partition: Partition) -> None:
+        raise NotSupported(Kcat, Capability.OFFSET_DELETION)
+
+    def alter_group_configs(self, group: str, configs: Mapping[str, str]) -> None:
+        raise NotSupported(Kcat, Capability.GROUP_CONFIGS)
 
 
 class Kcat:
@@ -286,7 +332,10 @@ class Kcat:
         Capability.TOPIC_ADMIN: "has no topic administration",
         Capability.DESCRIBE_CONFIGS: "has no topic administration",
         Capability.ALTER_CONFIGS: "has no topic administration",
-        Capability.GROUP_ADMIN: "has no group administration",
+        **dict.fromkeys(GROUP_ADMINISTRATION, "has no group administration"),
+        Capability.SERVER_SIDE_PATTERN: "its librdkafka (2.0) is older than KIP-848",
+        Capability.REBALANCE_LISTENER: "tells of rebalances without the time",
+        Capability.REBALANCES_IN_POLL: "polls all the time",
     }
 
     def __init__(self, bootstrap: str) -> None:

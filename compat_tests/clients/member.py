@@ -9,6 +9,8 @@ Source: none.
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
@@ -19,6 +21,7 @@ from compat_tests.clients.adapter import (
     Consumer,
     ConsumerSettings,
     Partition,
+    Rebalance,
     Received,
     Start,
 )
@@ -65,8 +68,15 @@ class MemberProcess:
     def subscribe(self, topics: Sequence[str]) -> None:
         self._ask("subscribe", list(topics))
 
+    def subscribe_pattern(self, pattern: str) -> None:
+        self._ask("subscribe_pattern", pattern)
+
     def assignment(self) -> set[Partition]:
         found: set[Partition] = self._ask("assignment")
+        return found
+
+    def rebalances(self) -> list[Rebalance]:
+        found: list[Rebalance] = self._ask("rebalances")
         return found
 
     def poll(self, timeout_seconds: float) -> list[Received]:
@@ -110,6 +120,17 @@ class MemberProcess:
     def kill(self) -> None:
         self._process.kill()
         self._end()
+
+    def freeze(self) -> None:
+        os.kill(self._process_id, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.kill(self._process_id, signal.SIGCONT)
+
+    @property
+    def _process_id(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
 
     def _end(self) -> None:
         self._process.join()

@@ -15,6 +15,8 @@ Plain = None | bool | int | str | list["Plain"] | dict[str, "Plain"]
 """An answer without classes: what is compared, and printed."""
 
 UUID_TEXT = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+MEMBER_ID_MADE = re.compile(r"[\w-]{22}")
+"""A random id in base64, as a member of a consumer group gets it from the broker."""
 _LEAST_TIME_MS = 1_500_000_000_000
 
 MAY_DIFFER: Mapping[str, str] = {
@@ -73,6 +75,8 @@ class Stands:
             return Text(value)
         if name == "cluster_id":
             return "the cluster" if value else value
+        if name in ("member_id", "leader") and MEMBER_ID_MADE.fullmatch(value):
+            return self._number("member", value)
         return UUID_TEXT.sub(lambda found: self._number("uuid", found.group()), value)
 
     def for_number(self, name: str, value: int) -> Plain:

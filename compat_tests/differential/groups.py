@@ -20,7 +20,14 @@ from wirekafka.protocol.apis.leave_group import LeaveGroupRequest, MemberIdentit
 from wirekafka.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic
 from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from wirekafka.protocol.apis.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from wirekafka.protocol.codec import codec_for
 from wirekafka.protocol.message import Message
+from wirekafka.protocol.stored.consumer_protocol import (
+    AssignedPartitions,
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+    OwnedPartitions,
+)
 
 MEMBER_ID_REQUIRED = 79
 SESSION_MS, REBALANCE_MS = 60_000, 60_000
@@ -44,6 +51,31 @@ def await_groups(side: Side) -> None:
     request = MetadataRequest(topics=[MetadataRequestTopic(name="__consumer_offsets")])
     known = side.arrange_until(request, 12, lambda answer: answer.topics[0].error_code == 0)
     side.stands.topics[known.topics[0].topic_id] = "topic __consumer_offsets"
+
+
+SUBSCRIPTION_VERSION = 3
+
+
+def subscription(
+    *topics: str, owned: Sequence[tuple[str, Sequence[int]]] = (), generation_id: int = -1
+) -> bytes:
+    """Say as a consumer by the classic protocol what it reads, and holds; a range assignor wants no more."""
+    message = ConsumerProtocolSubscription(
+        topics=list(topics),
+        owned_partitions=[OwnedPartitions(topic=t, partitions=list(p)) for t, p in owned],
+        generation_id=generation_id,
+    )
+    body = codec_for(ConsumerProtocolSubscription, SUBSCRIPTION_VERSION).build(message)
+    return SUBSCRIPTION_VERSION.to_bytes(2, "big") + body
+
+
+def assignment(*held: tuple[str, Sequence[int]]) -> bytes:
+    """Say as a leader by the classic protocol what a member holds."""
+    message = ConsumerProtocolAssignment(
+        assigned_partitions=[AssignedPartitions(topic=t, partitions=list(p)) for t, p in held]
+    )
+    body = codec_for(ConsumerProtocolAssignment, SUBSCRIPTION_VERSION).build(message)
+    return SUBSCRIPTION_VERSION.to_bytes(2, "big") + body
 
 
 @dataclass(slots=True)
@@ -88,9 +120,9 @@ class Asker:
     def join(self, label: str, member_id: str = "", **fields: Any) -> Any:
         return self.side.ask(label, self.join_request(member_id, **fields), self.version)
 
-    def join_fully(self, label: str, **fields: Any) -> Any:
+    def join_fully(self, label: str, member_id: str = "", **fields: Any) -> Any:
         """Join, and once more with the member id where one is given first."""
-        answer = self.join(label, **fields)
+        answer = self.join(label, member_id, **fields)
         if answer is not None and answer.error_code == MEMBER_ID_REQUIRED:
             answer = self.join(f"{label}, with the member id", answer.member_id, **fields)
         return answer

@@ -7,7 +7,7 @@ Source: issue "One suite, two brokers", section "Byte for byte".
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,13 +15,18 @@ from dataclasses import dataclass
 from compat_tests.apache_kafka.node import CLUSTER_ID, kafka_node
 from compat_tests.differential.compare import Comparison, Difference
 from compat_tests.differential.purpose import PURPOSES, OnPurpose
-from compat_tests.differential.scenarios import SCENARIOS
+from compat_tests.differential.scenarios import SCENARIOS, SETTINGS_OF
 from compat_tests.differential.side import NotReady, Side
 from wirekafka.testing import running_broker
 
 Say = Callable[[str], None]
-SETTINGS = {"offsets.topic.num.partitions": "4", "transaction.state.log.num.partitions": "4"}
-"""Both brokers have these, for a quick start."""
+SETTINGS = {
+    "offsets.topic.num.partitions": "4",
+    "transaction.state.log.num.partitions": "4",
+    "group.consumer.assignment.interval.ms": "0",
+    "group.consumer.assignor.offload.enable": "false",
+}
+"""Both brokers have these: a quick start, and assignments made within the heartbeat that asks for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +44,10 @@ class Outcome:
 
 
 @contextmanager
-def both_brokers() -> Iterator[tuple[Side, Side]]:
+def both_brokers(own_settings: Mapping[str, str]) -> Iterator[tuple[Side, Side]]:
     """Run Apache Kafka and wirekafka for the length of the block. Raises NotAvailable."""
-    with kafka_node(SETTINGS) as kafka, running_broker(settings=SETTINGS | {"node.id": "1"}) as ours:
+    settings = {**SETTINGS, **own_settings}
+    with kafka_node(settings) as kafka, running_broker(settings=settings | {"node.id": "1"}) as ours:
         sides = Side("Apache Kafka", kafka.bootstrap), Side("wirekafka", ours.bootstrap)
         for side, cluster_id in zip(sides, (CLUSTER_ID, ours.cluster_id), strict=True):
             side.cluster_id = cluster_id
@@ -57,7 +63,20 @@ def run(chosen: Sequence[str], say: Say) -> Outcome:
     began = time.monotonic()
     comparison = Comparison()
     names = [name for name in SCENARIOS if not chosen or name in chosen]
-    with both_brokers() as sides, ThreadPoolExecutor(len(sides)) as threads:
+    together = [name for name in names if name not in SETTINGS_OF]
+    for stage in ([together] if together else []) + [[name] for name in names if name in SETTINGS_OF]:
+        _run_stage(stage, comparison, say)
+    stale = comparison.stale(PURPOSES, names, whole=not chosen)
+    for purpose in stale:
+        say(f"no longer true: {purpose.exchanges}, {purpose.field}: {purpose.reason}")
+    return Outcome(comparison, stale, names, time.monotonic() - began)
+
+
+def _run_stage(names: Sequence[str], comparison: Comparison, say: Say) -> None:
+    """Run scenarios that the same two brokers do for."""
+    began = time.monotonic()
+    own_settings = SETTINGS_OF.get(names[0], {})
+    with both_brokers(own_settings) as sides, ThreadPoolExecutor(len(sides)) as threads:
         say(f"both brokers answer after {time.monotonic() - began:.1f} s")
         for name in names:
             seen = [len(side.exchanges) for side in sides]
@@ -67,10 +86,6 @@ def run(chosen: Sequence[str], say: Say) -> Outcome:
             times = " and ".join(f"{seconds:.1f} s" for seconds in took)
             say(f"{name}: {len(kafka)} exchanges, {len(differences)} differences not on purpose, {times}")
             _tell(differences, say)
-    stale = comparison.stale(PURPOSES, names, whole=not chosen)
-    for purpose in stale:
-        say(f"no longer true: {purpose.exchanges}, {purpose.field}: {purpose.reason}")
-    return Outcome(comparison, stale, names, time.monotonic() - began)
 
 
 def _run_one(side: Side, name: str) -> float:

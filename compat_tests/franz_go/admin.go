@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -47,13 +46,8 @@ func (a *admin) call(r *request) (any, error) {
 		return a.describeConfigs(limit, r.Topic)
 	case "alter_configs":
 		return nil, a.alterConfigs(limit, r)
-	case "list_groups":
-		groups, err := a.kadm.ListGroups(limit)
-		return groups.Groups(), err
-	case "describe_group":
-		return a.describeGroup(limit, *r.Group)
 	}
-	return nil, fmt.Errorf("no method %s", r.Method)
+	return a.callForGroups(limit, r)
 }
 
 func (a *admin) createTopic(limit context.Context, r *request) error {
@@ -130,15 +124,6 @@ func (a *admin) alterConfigs(limit context.Context, r *request) error {
 		return err
 	}
 	return answer.Err
-}
-
-func (a *admin) describeGroup(limit context.Context, group string) (any, error) {
-	answers, err := a.kadm.DescribeGroups(limit, group)
-	if err != nil {
-		return nil, err
-	}
-	answer := answers[group]
-	return map[string]any{"state": answer.State, "member_count": len(answer.Members)}, answer.Err
 }
 
 func (a *admin) offset(limit context.Context, r *request) (any, error) {

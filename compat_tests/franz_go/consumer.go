@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -21,7 +20,9 @@ var balancers = map[string]func() kgo.GroupBalancer{
 	"sticky":             kgo.StickyBalancer,
 	"cooperative-sticky": kgo.CooperativeStickyBalancer,
 	// KIP-848: franz-go asks the broker for the assignor of the name that this balancer stands for.
-	"consumer": kgo.RangeBalancer,
+	"consumer":         kgo.RangeBalancer,
+	"consumer/range":   kgo.RangeBalancer,
+	"consumer/uniform": kgo.StickyBalancer,
 }
 
 // A consumer reads partitions of its own choice (assign) or those its group gives it (subscribe).
@@ -33,7 +34,18 @@ type consumer struct {
 
 	mutex sync.Mutex
 	held  map[place]bool
+	moves []rebalance
 }
+
+// A rebalance is what one gave or took, and when, by the wall clock.
+type rebalance struct {
+	Kind       string  `json:"kind"`
+	Partitions []place `json:"partitions"`
+	AtMs       int64   `json:"at_ms"`
+}
+
+// franz-go asks for metadata at most this often, unless told otherwise.
+const metadataMinAge = 5 * time.Second
 
 func newConsumer(settings *request, admin *admin) *consumer {
 	return &consumer{settings: settings, admin: admin, held: map[place]bool{}}
@@ -46,9 +58,13 @@ func (c *consumer) call(r *request) (any, error) {
 	case "assign":
 		return nil, c.assign(limit, r)
 	case "subscribe":
-		return nil, c.subscribe(r.Topics)
+		return nil, c.subscribe(kgo.ConsumeTopics(r.Topics...))
+	case "subscribe_pattern":
+		return nil, c.subscribe(kgo.ConsumeTopics("^"+r.Pattern+"$"), kgo.ConsumeRegex())
 	case "assignment":
 		return c.assignment(), nil
+	case "rebalances":
+		return c.rebalances(), nil
 	case "committed":
 		return c.committed(limit, r)
 	case "commit":
@@ -83,7 +99,10 @@ func (c *consumer) open(options ...kgo.Opt) error {
 	if c.settings.Reset == "latest" {
 		reset = kgo.NewOffset().AtEnd()
 	}
+	age := time.Duration(c.settings.MetadataMaxAgeMs) * time.Millisecond
 	client, err := kgo.NewClient(append(options,
+		kgo.MetadataMaxAge(age),
+		kgo.MetadataMinAge(min(age, metadataMinAge)),
 		kgo.SeedBrokers(c.settings.Bootstrap),
 		kgo.ConsumeStartOffset(reset),
 		kgo.ConsumeResetOffset(reset),
@@ -118,19 +137,26 @@ func (c *consumer) fixed(limit context.Context, topic string, partition int32, f
 	return from.offset, nil
 }
 
-func (c *consumer) subscribe(topics []string) error {
-	options := []kgo.Opt{kgo.ConsumeTopics(topics...)}
+func (c *consumer) subscribe(options ...kgo.Opt) error {
 	if c.settings.Group == nil {
 		return c.open(options...)
 	}
-	balancer, known := balancers[c.settings.Assignor]
+	assignor := c.settings.Assignor
+	if c.settings.ServerAssignor != nil {
+		assignor += "/" + *c.settings.ServerAssignor
+	}
+	balancer, known := balancers[assignor]
 	if !known {
-		return fmt.Errorf("no assignor %s", c.settings.Assignor)
+		return fmt.Errorf("no assignor %s", assignor)
+	}
+	if c.settings.InstanceID != nil {
+		options = append(options, kgo.InstanceID(*c.settings.InstanceID))
 	}
 	options = append(options,
 		kgo.ConsumerGroup(*c.settings.Group),
 		kgo.Balancers(balancer()),
 		kgo.SessionTimeout(time.Duration(c.settings.SessionTimeoutMs)*time.Millisecond),
+		kgo.RebalanceTimeout(time.Duration(c.settings.MaxPollIntervalMs)*time.Millisecond),
 		kgo.HeartbeatInterval(time.Duration(c.settings.HeartbeatIntervalMs)*time.Millisecond),
 		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, gained map[string][]int32) {
 			c.note(gained, true)
@@ -166,8 +192,14 @@ func (c *consumer) commitBeforeRevoked(limit context.Context, client *kgo.Client
 func (c *consumer) note(partitions map[string][]int32, held bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
+	kind := "revoked"
+	if held {
+		kind = "assigned"
+	}
+	moved := []place{}
 	for topic, numbers := range partitions {
 		for _, number := range numbers {
+			moved = append(moved, place{topic, number})
 			if held {
 				c.held[place{topic, number}] = true
 			} else {
@@ -175,6 +207,13 @@ func (c *consumer) note(partitions map[string][]int32, held bool) {
 			}
 		}
 	}
+	c.moves = append(c.moves, rebalance{kind, moved, time.Now().UnixMilli()})
+}
+
+func (c *consumer) rebalances() []rebalance {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return append([]rebalance{}, c.moves...)
 }
 
 func (c *consumer) assignment() []place {
@@ -233,11 +272,7 @@ func (c *consumer) commit(limit context.Context, offsets []committed) error {
 		return errors.New("no group to commit for")
 	}
 	if !c.isMember {
-		wanted := kadm.Offsets{}
-		for _, o := range offsets {
-			wanted.AddOffset(o.topic, o.partition, o.offset, -1)
-		}
-		return c.admin.kadm.CommitAllOffsets(limit, *c.settings.Group, wanted)
+		return c.admin.commitAll(limit, *c.settings.Group, offsets)
 	}
 	wanted := map[string]map[int32]kgo.EpochOffset{}
 	for _, o := range offsets {

@@ -43,8 +43,15 @@ type request struct {
 	HeartbeatIntervalMs int64   `json:"heartbeat_interval_ms"`
 	AutoCommit          bool    `json:"auto_commit"`
 	FetchWaitMs         int64   `json:"fetch_wait_ms"`
+	InstanceID          *string `json:"instance_id"`
+	ServerAssignor      *string `json:"server_assignor"`
+	MaxPollIntervalMs   int64   `json:"max_poll_interval_ms"`
+	MetadataMaxAgeMs    int64   `json:"metadata_max_age_ms"`
 
 	Topics      []string          `json:"topics"`
+	Pattern     string            `json:"pattern"`
+	State       *string           `json:"state"`
+	Kind        *string           `json:"kind"`
 	Starts      [][2]start        `json:"starts"`
 	Start       start             `json:"start"`
 	Partitions  []place           `json:"partitions"`

@@ -93,6 +93,21 @@ class Administration {
     return { state, member_count: members.length }
   }
 
+  async delete_group({ group }) {
+    try {
+      await (await this.#admin()).deleteGroups([group])
+    } catch (error) {
+      throw error.groups?.length ? refusal(error.groups[0].errorCode, error.groups[0].error.message) : error
+    }
+  }
+
+  async group_offsets({ group }) {
+    const answers = await (await this.#admin()).fetchOffsets({ groupId: group })
+    return answers.flatMap(({ topic, partitions }) =>
+      partitions.map(({ partition, offset }) => [topic, partition, Number(offset)])
+    )
+  }
+
   /** Give the first offset (`low`) and the end (`high`) of a partition. */
   async bounds(topic, partition) {
     const found = (await (await this.#admin()).fetchTopicOffsets(topic)).find(one => one.partition === partition)

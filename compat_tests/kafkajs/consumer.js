@@ -64,6 +64,7 @@ class GroupConsumer {
   #waiting = []
   #wake = () => {}
   #failure = null
+  #rebalances = []
 
   constructor(settings, admin) {
     this.#settings = settings
@@ -98,6 +99,8 @@ class GroupConsumer {
       partitionAssigners: [PartitionAssigners.roundRobin],
       sessionTimeout: this.#settings.session_timeout_ms,
       heartbeatInterval: this.#settings.heartbeat_interval_ms,
+      rebalanceTimeout: this.#settings.max_poll_interval_ms,
+      metadataMaxAge: this.#settings.metadata_max_age_ms,
       maxWaitTimeInMs: this.#settings.fetch_wait_ms,
     })
     const joined = new Promise(resolve => this.#watch(resolve))
@@ -120,18 +123,32 @@ class GroupConsumer {
       this.#held = Object.entries(payload.memberAssignment).flatMap(([topic, partitions]) =>
         partitions.map(partition => [topic, partition])
       )
+      this.#note('assigned', this.#held)
       if (this.#assigned !== null) {
         this.#goOn()
       }
       joined()
     })
-    this.#consumer.on(REBALANCING, () => (this.#held = []))
+    this.#consumer.on(REBALANCING, () => this.#giveUp())
     this.#consumer.on(CRASH, ({ payload }) => {
-      this.#held = []
+      this.#giveUp()
       if (!payload.restart) {
         this.#fail(payload.error)
       }
     })
+  }
+
+  #giveUp() {
+    this.#note('revoked', this.#held)
+    this.#held = []
+  }
+
+  #note(kind, partitions) {
+    this.#rebalances.push({ kind, partitions, at_ms: Date.now() })
+  }
+
+  async rebalances() {
+    return this.#rebalances
   }
 
   /** After joining, go on reading what was assigned where a poll left off. */

@@ -46,9 +46,10 @@ const METHODS = {
   },
 }
 const CONSUMER_METHODS = ['assign', 'subscribe', 'assignment', 'poll', 'seek', 'pause', 'resume', 'commit']
-CONSUMER_METHODS.push('committed', 'beginning_offset', 'end_offset', 'offset_for_time')
+CONSUMER_METHODS.push('rebalances', 'committed', 'beginning_offset', 'end_offset', 'offset_for_time')
 const ADMIN_METHODS = ['create_topic', 'delete_topic', 'list_topics', 'describe_topic', 'create_partitions']
 ADMIN_METHODS.push('describe_configs', 'alter_configs', 'list_groups', 'describe_group')
+ADMIN_METHODS.push('delete_group', 'group_offsets')
 
 async function call(request) {
   const { method } = request

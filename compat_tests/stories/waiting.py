@@ -76,6 +76,18 @@ def partitions_of(admin: Admin, topic: str) -> set[int]:
         return set()
 
 
+def refusal_while_polling(consumers: Sequence[Consumer]) -> int:
+    """Poll these consumers until the broker refuses one of them something; give the error code."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while time.monotonic() < deadline:
+        for consumer in consumers:
+            try:
+                consumer.poll(POLL_SECONDS)
+            except BrokerError as error:
+                return error.code
+    raise AssertionError("nobody was refused anything in time")
+
+
 def values(received: Iterable[Received]) -> list[bytes | None]:
     """Give the values in the order of arrival."""
     return [record.value for record in received]

@@ -1,61 +1,46 @@
-"""Stories of kafka-consumer-groups, kafka-groups and what else looks at groups.
+"""Stories of kafka-consumer-groups and kafka-groups, which list and describe groups of both protocols.
 
 Source: ConsumerGroupCommand, GroupsCommand and StreamsResetter of Apache Kafka 4.4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from compat_tests.clients.adapter import Client, Consumer, ConsumerSettings
-from compat_tests.stories.waiting import eventually, poll_until
-from compat_tests.tools.conftest import Fill, RunTool
+from compat_tests.conftest import MakeTopic
+from compat_tests.stories.waiting import eventually
+from compat_tests.tools.conftest import (
+    BOTH_PROTOCOLS,
+    CLASSIC,
+    CONSUMER,
+    Committed,
+    Fill,
+    JoinGroup,
+    LeaveOffset,
+    RunTool,
+)
+from compat_tests.tools.java_tools import Outcome
 
 TOOL = "kafka-consumer-groups"
 pytestmark = pytest.mark.tool(TOOL)
-Committed = Callable[[str, str], int | None]
 NOBODY = ["-", "-", "-"]
+ASSIGNORS = {CLASSIC: "range", CONSUMER: "uniform"}
 
 
 @pytest.fixture
-def idle_group(administrator: Client, topic: str, group: str, fill: Fill) -> str:
+def idle_group(topic: str, group: str, fill: Fill, leave_offset: LeaveOffset, protocol: str) -> str:
     """Give a group without members that has committed offset 2 of 5 in the topic's partition."""
     fill(topic, ["one", "two", "three", "four", "five"])
-    consumer = administrator.consumer(ConsumerSettings(group=group))
-    consumer.subscribe([topic])
-    poll_until([consumer], lambda: bool(consumer.assignment()))
-    consumer.commit({(topic, 0): 2})
-    consumer.close()
-    eventually(lambda: administrator.admin().describe_group(group).state == "Empty")
+    leave_offset(group, topic, 2, protocol)
     return group
 
 
-@pytest.fixture
-def member(
-    administrator: Client, topic: str, group: str, close_at_end: Callable[[Consumer], Consumer]
-) -> Consumer:
-    """Give the one member of the group, which holds the topic's partition."""
-    consumer = close_at_end(administrator.consumer(ConsumerSettings(group=group, session_timeout_ms=30_000)))
-    consumer.subscribe([topic])
-    poll_until([consumer], lambda: bool(consumer.assignment()))
-    return consumer
+def _row_of(group: str, outcome: Outcome) -> list[str]:
+    (row,) = [row for row in outcome.rows() if row[0] == group]
+    return row
 
 
-@pytest.fixture
-def committed(administrator: Client) -> Committed:
-    """Give the function that looks up what a group has committed for partition 0 of a topic."""
-
-    def look_up(topic: str, group: str) -> int | None:
-        consumer = administrator.consumer(ConsumerSettings(group=group))
-        offset = consumer.committed((topic, 0))
-        consumer.close()
-        return offset
-
-    return look_up
-
-
+@BOTH_PROTOCOLS
 def test_groups_are_listed_with_their_state(tool: RunTool, idle_group: str) -> None:
     """--list --state prints a group that has committed, as Empty."""
     listed = tool(TOOL, "--list", "--state")
@@ -64,6 +49,35 @@ def test_groups_are_listed_with_their_state(tool: RunTool, idle_group: str) -> N
     assert [idle_group, "Empty"] in listed.rows()
 
 
+@BOTH_PROTOCOLS
+def test_lists_are_filtered(tool: RunTool, idle_group: str, protocol: str) -> None:
+    """--list takes states and types, in any case, and prints both."""
+    kind = protocol.capitalize()
+    other = {CLASSIC: CONSUMER, CONSUMER: CLASSIC}[protocol]
+    plain = tool(TOOL, "--list")
+    chosen = tool(TOOL, "--list", "--state", "empty,STABLE", "--type", kind.upper())
+    of_another_state = tool(TOOL, "--list", "--state", "Stable", "--type", kind)
+    of_another_type = tool(TOOL, "--list", "--type", other)
+
+    assert idle_group in plain.lines
+    assert chosen.rows()[0] == ["GROUP", "TYPE", "STATE"]
+    assert [idle_group, kind, "Empty"] in chosen.rows()
+    assert idle_group not in of_another_state.out
+    assert idle_group not in of_another_type.out
+    assert of_another_type.rows()[0] == ["GROUP", "TYPE"]
+
+
+def test_unknown_states_and_types_are_refused(tool: RunTool) -> None:
+    """--list with a state or a type that no consumer group has names those there are."""
+    state = tool(TOOL, "--list", "--state", "Sleeping")
+    kind = tool(TOOL, "--list", "--type", "share")
+
+    assert (state.status, kind.status) == (1, 1)
+    assert "Invalid state list 'Sleeping'. Valid states are:" in state.err
+    assert "Invalid types list 'share'. Valid types are:" in kind.err
+
+
+@BOTH_PROTOCOLS
 def test_lag_is_described(tool: RunTool, idle_group: str, topic: str) -> None:
     """--describe prints the committed offset, the end and the lag."""
     described = tool(TOOL, "--describe", "--group", idle_group)
@@ -73,23 +87,119 @@ def test_lag_is_described(tool: RunTool, idle_group: str, topic: str) -> None:
     assert [idle_group, topic, "0", "2", "5", "3", *NOBODY] in described.rows()
 
 
-def test_members_are_described(tool: RunTool, member: Consumer, group: str, topic: str) -> None:
-    """--describe --members --verbose prints a member, where it is, and what it holds."""
-    described = tool(TOOL, "--describe", "--group", group, "--members", "--verbose")
-    (row,) = [row for row in described.rows() if row[0] == group]
+@BOTH_PROTOCOLS
+def test_lag_of_members_is_described(
+    tool: RunTool, join_group: JoinGroup, topic: str, group: str, fill: Fill, protocol: str
+) -> None:
+    """--describe --offsets --verbose prints for each partition who holds it, with its leader epoch."""
+    fill(topic, ["one", "two", "three"])
+    join_group(group, topic, protocol=protocol).commit({(topic, 0): 1})
+    described = tool(TOOL, "--describe", "--group", group, "--offsets", "--verbose")
+    row = _row_of(group, described)
+
+    assert (described.status, described.err) == (0, "")
+    assert row[1:3] == [topic, "0"]
+    assert row[4:7] == ["1", "3", "2"]
+    assert row[8] == "/127.0.0.1"
+
+
+@BOTH_PROTOCOLS
+def test_members_are_described(
+    tool: RunTool, join_group: JoinGroup, group: str, topic: str, protocol: str
+) -> None:
+    """--describe --members prints a member, where it is, and how many partitions it holds."""
+    join_group(group, topic, protocol=protocol)
+    described = tool(TOOL, "--describe", "--group", group, "--members")
+    row = _row_of(group, described)
 
     assert (described.status, described.err) == (0, "")
     assert row[2] == "/127.0.0.1"
-    assert row[4] == "1"
-    assert f"{topic}:0" in row
+    assert row[4:] == ["1"]
 
 
-def test_state_is_described(tool: RunTool, member: Consumer, group: str, bootstrap: str) -> None:
-    """--describe --state prints the coordinator, the assignor, the state and the number of members."""
-    described = tool(TOOL, "--describe", "--group", group, "--state")
+@BOTH_PROTOCOLS
+def test_members_are_described_in_full(
+    tool: RunTool, join_group: JoinGroup, group: str, topic: str, protocol: str
+) -> None:
+    """--describe --members --verbose prints what a member holds, what it is to hold, and at which epoch."""
+    join_group(group, topic, protocol=protocol)
+    described = tool(TOOL, "--describe", "--group", group, "--members", "--verbose")
+    row = _row_of(group, described)
+    epoch, held, target_epoch, target = row[5:]
 
     assert (described.status, described.err) == (0, "")
-    assert [group, bootstrap, "(1)", "range", "Stable", "1"] in described.rows()
+    assert held == f"{topic}:0"
+    assert target == ("-" if protocol == CLASSIC else held)
+    assert epoch == target_epoch
+    assert epoch.isdigit() == (protocol == CONSUMER)
+
+
+@BOTH_PROTOCOLS
+def test_state_is_described(
+    tool: RunTool, join_group: JoinGroup, group: str, topic: str, bootstrap: str, protocol: str
+) -> None:
+    """--describe --state prints the coordinator, the assignor, the state and the number of members."""
+    join_group(group, topic, protocol=protocol)
+    described = tool(TOOL, "--describe", "--group", group, "--state")
+    verbose = tool(TOOL, "--describe", "--group", group, "--state", "--verbose")
+    known = [group, bootstrap, "(1)", ASSIGNORS[protocol], "Stable"]
+    group_epoch, target_epoch, members = _row_of(group, verbose)[len(known) :]
+
+    assert (described.status, described.err) == (0, "")
+    assert [*known, "1"] in described.rows()
+    assert (group_epoch, members) == (target_epoch, "1")
+    assert group_epoch.isdigit() == (protocol == CONSUMER)
+
+
+def test_many_groups_are_described(
+    tool: RunTool, leave_offset: LeaveOffset, group: str, topic: str, fill: Fill
+) -> None:
+    """--describe takes --group many times, and --all-groups."""
+    fill(topic, ["one", "two"])
+    groups = [f"{group}-{number}" for number in range(3)]
+    for number, each in enumerate(groups):
+        leave_offset(each, topic, number)
+    named = tool(TOOL, "--describe", *(word for each in groups[:2] for word in ("--group", each)))
+    every = tool(TOOL, "--describe", "--all-groups", "--state")
+    offsets = {row[0]: row[3] for row in named.rows() if row[0] in groups}
+
+    assert offsets == {groups[0]: "0", groups[1]: "1"}
+    assert set(groups) <= {row[0] for row in every.rows()}
+
+
+@pytest.mark.asks("ConsumerGroupHeartbeat")
+def test_group_of_both_protocols_is_described(
+    tool: RunTool, join_group: JoinGroup, make_topic: MakeTopic, group: str
+) -> None:
+    """--describe --members --verbose tells members by the old and the new protocol apart."""
+    topic = make_topic(2)
+    first = join_group(group, topic, protocol=CONSUMER)
+    join_group(group, topic, protocol=CLASSIC, beside=[first])
+    described = tool(TOOL, "--describe", "--group", group, "--members", "--verbose")
+    told = {(row[-1], row[-2]) for row in described.rows() if row[0] == group}
+
+    assert "UPGRADED" in described.rows()[0]
+    assert {upgraded for upgraded, _ in told} == {"true", "false"}
+    assert {held for _, held in told} == {f"{topic}:0", f"{topic}:1"}
+
+
+@BOTH_PROTOCOLS
+def test_static_member_is_described(
+    tool: RunTool, bootstrap: str, topic: str, group: str, protocol: str
+) -> None:
+    """--describe --members prints the instance id of a static member (KIP-345)."""
+    confluent_kafka = pytest.importorskip("confluent_kafka")
+    settings = {"bootstrap.servers": bootstrap, "group.id": group, "group.protocol": protocol}
+    consumer = confluent_kafka.Consumer({**settings, "group.instance.id": "i-1"})
+    try:
+        consumer.subscribe([topic])
+        eventually(lambda: consumer.poll(0.05) or consumer.assignment())
+        described = tool(TOOL, "--describe", "--group", group, "--members")
+    finally:
+        consumer.close()
+
+    assert "GROUP-INSTANCE-ID" in described.rows()[0]
+    assert _row_of(group, described)[2] == "i-1"
 
 
 def test_unknown_group_is_refused(tool: RunTool, group: str) -> None:
@@ -100,71 +210,35 @@ def test_unknown_group_is_refused(tool: RunTool, group: str) -> None:
     assert f"Group {group} not found." in described.out + described.err
 
 
-@pytest.mark.parametrize(
-    ("how", "offset"),
-    [
-        pytest.param(["--shift-by", "-1"], "1", id="shift-by"),
-        pytest.param(["--to-datetime", "2099-01-01T00:00:00.000"], "5", id="to-datetime"),
-    ],
-)
-def test_offsets_are_reset(
-    tool: RunTool, idle_group: str, topic: str, committed: Committed, how: list[str], offset: str
-) -> None:
-    """--reset-offsets --execute prints the new offset and commits it."""
-    reset = tool(TOOL, "--reset-offsets", "--group", idle_group, "--topic", topic, *how, "--execute")
+def test_regular_expressions_are_validated(tool: RunTool) -> None:
+    """--validate-regex tells expressions that RE2 knows from others; it asks no broker."""
+    good = tool(TOOL, "--validate-regex", "orders-(eu|us).*")
+    bad = tool(TOOL, "--validate-regex", "orders-(?=eu)")
 
-    assert (reset.status, reset.err) == (0, "")
-    assert [idle_group, topic, "0", offset] in reset.rows()
-    assert committed(topic, idle_group) == int(offset)
-
-
-def test_dry_run_changes_nothing(tool: RunTool, idle_group: str, topic: str, committed: Committed) -> None:
-    """--reset-offsets --dry-run prints the new offset and leaves the old one."""
-    reset = tool(TOOL, "--reset-offsets", "--group", idle_group, "--topic", topic, "--to-latest", "--dry-run")
-
-    assert [idle_group, topic, "0", "5"] in reset.rows()
-    assert committed(topic, idle_group) == 2
-
-
-def test_offsets_of_a_group_at_work_are_not_reset(
-    tool: RunTool, member: Consumer, group: str, topic: str
-) -> None:
-    """--reset-offsets refuses a group that has members."""
-    refused = tool(TOOL, "--reset-offsets", "--group", group, "--topic", topic, "--to-earliest", "--execute")
-
-    assert f"the group '{group}' is inactive, but the current state is Stable." in refused.out + refused.err
-
-
-@pytest.mark.asks("OffsetDelete")
-def test_offsets_are_deleted(tool: RunTool, idle_group: str, topic: str) -> None:
-    """--delete-offsets takes a group's commits of a topic away."""
-    deleted = tool(TOOL, "--delete-offsets", "--group", idle_group, "--topic", topic)
-    described = tool(TOOL, "--describe", "--group", idle_group)
-
-    assert [topic, "0", "Successful"] in deleted.rows()
-    assert topic not in described.out
-
-
-@pytest.mark.asks("DeleteGroups")
-def test_group_is_deleted(tool: RunTool, idle_group: str) -> None:
-    """--delete removes a group without members."""
-    deleted = tool(TOOL, "--delete", "--group", idle_group)
-    listed = tool(TOOL, "--list")
-
-    assert f"Deletion of requested consumer groups ('{idle_group}') was successful." in deleted.out
-    assert idle_group not in listed.lines
+    assert "The regular expression `orders-(eu|us).*` is valid." in good.out
+    assert "The regular expression `orders-(?=eu)` is invalid" in bad.out
 
 
 @pytest.mark.tool("kafka-groups")
-def test_groups_of_all_kinds_are_listed(tool: RunTool, idle_group: str) -> None:
-    """--list prints each group with its type and protocol."""
+@BOTH_PROTOCOLS
+def test_groups_of_all_kinds_are_listed(tool: RunTool, idle_group: str, protocol: str) -> None:
+    """--list prints each group with its type and protocol, and can be told which of them to print."""
+    other = {CLASSIC: CONSUMER, CONSUMER: CLASSIC}[protocol]
     listed = tool("kafka-groups", "--list")
+    consumers = tool("kafka-groups", "--list", "--consumer")
+    of_type = tool("kafka-groups", "--list", "--group-type", protocol)
+    of_another_type = tool("kafka-groups", "--list", "--group-type", other)
+    row = [idle_group, protocol.capitalize(), "consumer"]
 
     assert (listed.status, listed.err) == (0, "")
-    assert [idle_group, "Classic", "consumer"] in listed.rows()
+    assert row in listed.rows()
+    assert row in consumers.rows()
+    assert row in of_type.rows()
+    assert row not in of_another_type.rows()
 
 
 @pytest.mark.tool("kafka-share-groups")
+@pytest.mark.parametrize("protocol", [CLASSIC])
 def test_classic_group_is_no_share_group(tool: RunTool, idle_group: str) -> None:
     """--list leaves out groups that are not share groups."""
     listed = tool("kafka-share-groups", "--list")
@@ -183,6 +257,7 @@ def test_unknown_share_group_is_refused(tool: RunTool, group: str) -> None:
 
 
 @pytest.mark.tool("kafka-streams-groups")
+@pytest.mark.parametrize("protocol", [CLASSIC])
 def test_classic_group_is_no_streams_group(tool: RunTool, idle_group: str) -> None:
     """--list leaves out groups that are not streams groups."""
     listed = tool("kafka-streams-groups", "--list")
@@ -192,6 +267,7 @@ def test_classic_group_is_no_streams_group(tool: RunTool, idle_group: str) -> No
 
 
 @pytest.mark.tool("kafka-streams-application-reset")
+@pytest.mark.parametrize("protocol", [CLASSIC])
 def test_application_is_reset(tool: RunTool, idle_group: str, topic: str, committed: Committed) -> None:
     """The input topic of an application without members is reset to its beginning."""
     reset = tool("kafka-streams-application-reset", "--application-id", idle_group, "--input-topics", topic)

@@ -4,6 +4,9 @@ import pytest
 
 from wirekafka.groups.classic.responses import join_error, sync_error
 from wirekafka.groups.failures import client_code, failed
+from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
+from wirekafka.protocol.apis.delete_groups import DeletableGroupResult
+from wirekafka.protocol.apis.heartbeat import HeartbeatResponse
 from wirekafka.protocol.apis.join_group import JoinGroupResponse
 from wirekafka.protocol.apis.leave_group import LeaveGroupResponse
 from wirekafka.protocol.apis.offset_commit import (
@@ -11,6 +14,7 @@ from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
+from wirekafka.protocol.apis.offset_delete import OffsetDeleteResponse
 from wirekafka.protocol.apis.sync_group import SyncGroupResponse
 from wirekafka.protocol.error_codes import ErrorCode
 
@@ -33,6 +37,12 @@ def test_answers_turn_into_refusals() -> None:
 
     assert failed(joined, code) == join_error(code)
     assert failed(synced, code) == sync_error(code)
+    assert failed(OffsetDeleteResponse(), code) == OffsetDeleteResponse(error_code=code)
+    assert failed(DeletableGroupResult(group_id="g"), code) == DeletableGroupResult(
+        group_id="g", error_code=code
+    )
+    beaten = ConsumerGroupHeartbeatResponse(member_id="m", member_epoch=3)
+    assert failed(beaten, code) == ConsumerGroupHeartbeatResponse(error_code=code)
     assert failed(LeaveGroupResponse(error_code=ErrorCode.NONE), code) == LeaveGroupResponse(error_code=code)
 
 
@@ -41,6 +51,8 @@ def test_refusals_stay_as_they_are() -> None:
     refused = join_error(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "a")
 
     assert failed(refused, ErrorCode.NOT_COORDINATOR) == refused
+    held = HeartbeatResponse(error_code=ErrorCode.NONE)
+    assert failed(held, ErrorCode.NOT_COORDINATOR) is held
 
 
 def test_only_the_partitions_that_would_have_been_stored_fail() -> None:

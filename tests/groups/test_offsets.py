@@ -1,11 +1,14 @@
 """Tests of groups/offsets.py."""
 
+from collections.abc import Sequence
 from typing import cast
 
 import pytest
 
 from tests.support.playbook import GroupPlaybook
-from wirekafka.groups import DeletedTopic, GroupConfig, OffsetCommit
+from wirekafka.groups import OffsetCommit
+from wirekafka.groups.consumer.group import ConsumerGroup
+from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.offsets import CommittedOffsets
 from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitRequest,
@@ -13,23 +16,16 @@ from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
 )
-from wirekafka.protocol.codec import codec_for
+from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequestGroup
 from wirekafka.protocol.error_codes import ErrorCode
+from wirekafka.protocol.stored.consumer_groups import ClassicMemberMetadata
 from wirekafka.protocol.stored.consumer_offsets import OffsetCommitValue
-from wirekafka.protocol.stored.consumer_protocol import ConsumerProtocolSubscription
 
-HOUR_MS = 3_600_000
-DAY_MS = 24 * HOUR_MS
 ONE_ID, OTHER_ID = bytes([1]) * 16, bytes([2]) * 16
 
 
 def value(offset: int = 1) -> OffsetCommitValue:
     return OffsetCommitValue(offset=offset, metadata="", commit_timestamp=0)
-
-
-def subscription(*topics: str) -> bytes:
-    body = ConsumerProtocolSubscription(topics=list(topics))
-    return b"\0\1" + codec_for(ConsumerProtocolSubscription, 1).build(body)
 
 
 def test_store_keeps_no_empty_dictionaries() -> None:
@@ -146,95 +142,159 @@ def test_group_is_not_asked_when_no_partition_exists() -> None:
     assert play.committed(ticket) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_offsets_of_a_deleted_topic_go() -> None:
-    """By id where one was stored, else by name; those of a new topic of the name stay."""
+def consumer_group(play: GroupPlaybook, *members: ConsumerMember) -> ConsumerGroup:
+    """Put a group of the new protocol into the shard, as its records would."""
+    group = play.shard.durable.consumer_groups["g"] = ConsumerGroup("g")
+    for member in members:
+        group.put_member(member)
+    return group
+
+
+CLASSIC = ClassicMemberMetadata(session_timeout_ms=10_000, supported_protocols=[])
+
+
+def member(classic: ClassicMemberMetadata | None = None) -> ConsumerMember:
+    """One at epoch 9 that has partition 0 since epoch 5, and gives up partition 1, its since epoch 3."""
+    return ConsumerMember(
+        "m",
+        member_epoch=9,
+        assigned={ONE_ID: {0: 5}},
+        partitions_pending_revocation={ONE_ID: {1: 3}},
+        classic=classic,
+    )
+
+
+@pytest.mark.parametrize(
+    ("member_id", "epoch", "code"),
+    [
+        ("m", 9, ErrorCode.NONE),
+        ("m", 10, ErrorCode.STALE_MEMBER_EPOCH),
+        ("m", 5, ErrorCode.NONE),
+        ("m", 4, ErrorCode.STALE_MEMBER_EPOCH),
+        ("m", -1, ErrorCode.STALE_MEMBER_EPOCH),
+        ("other", 9, ErrorCode.UNKNOWN_MEMBER_ID),
+        ("", -1, ErrorCode.UNKNOWN_MEMBER_ID),
+    ],
+)
+def test_consumer_commits_at_its_epoch_or_one_since_which_it_has_the_partition(
+    member_id: str, epoch: int, code: ErrorCode
+) -> None:
+    """KIP-848; KIP-1251 lets a commit pass that was under way while the member's epoch grew."""
     play = GroupPlaybook()
-    play.commit(topic="old", topic_id=ONE_ID)
-    play.commit(topic="new", topic_id=OTHER_ID)
-    play.commit(topic="unnumbered")
-    play.commit(topic="other")
-    deleted = [DeletedTopic(name, ONE_ID) for name in ("old", "new", "unnumbered")]
-    play.run(play.shard.delete_offsets_of_topics(deleted))
+    consumer_group(play, member())
 
-    assert play.fetch_all() == {"new": 1, "other": 1}
+    assert play.committed(play.commit(member_id, epoch, topic_id=ONE_ID)) == code
+    assert play.fetch() == (1 if code is ErrorCode.NONE else -1)
 
 
-def test_offsets_without_a_group_expire_from_their_commit() -> None:
-    """KIP-211: a standalone consumer's offset lives 7 days from its last commit."""
+@pytest.mark.parametrize("epoch", [10, 4])
+def test_member_by_the_classic_protocol_is_told_in_its_words(epoch: int) -> None:
+    """It has a generation where others have an epoch."""
     play = GroupPlaybook()
-    play.commit()
-    play.at(6 * DAY_MS)
-    play.commit(topic="fresh")
-    play.at(7 * DAY_MS)
+    consumer_group(play, member(CLASSIC))
 
-    assert play.fetch_all() == {"fresh": 1}
-    play.at(13 * DAY_MS)
-    assert play.shard.list_groups() == []
-    assert play.shard.durable.offsets.by_group == {}
+    assert play.committed(play.commit("m", epoch, topic_id=ONE_ID)) == ErrorCode.ILLEGAL_GENERATION
 
 
-def test_offsets_of_a_group_expire_from_when_it_became_empty() -> None:
-    """KIP-211: while members are there the offsets stay; then the group goes with them."""
+def test_older_epoch_is_judged_by_the_partition_that_was_given_latest() -> None:
+    """Partition 1 is owned since epoch 3, partition 0 since 5: epoch 4 will not do for both."""
     play = GroupPlaybook()
-    play.stable("a", session_ms=1_800_000)
+    consumer_group(play, member())
+
+    assert commit_both(play, 5) == [ErrorCode.NONE, ErrorCode.NONE]
+    assert commit_both(play, 4) == [ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.STALE_MEMBER_EPOCH]
+    assert commit_both(play, 4, metadata=["x" * 5000, ""]) == [
+        ErrorCode.OFFSET_METADATA_TOO_LARGE,
+        ErrorCode.NONE,
+    ]
+
+
+def commit_both(play: GroupPlaybook, epoch: int, metadata: Sequence[str] = ("", "")) -> list[int]:
+    """Commit partitions 0 and 1 as the member, and give their codes."""
+    partitions = [
+        OffsetCommitRequestPartition(partition_index=index, committed_offset=1, committed_metadata=text)
+        for index, text in enumerate(metadata)
+    ]
+    topic = OffsetCommitRequestTopic(name="t", topic_id=ONE_ID, partitions=partitions)
+    ticket = play.draw()
+    decision = play.shard.commit_offsets(
+        OffsetCommitRequest(group_id="g", member_id="m", generation_id_or_member_epoch=epoch, topics=[topic]),
+        ticket=ticket,
+        now_ms=0,
+        group_id_not_found_known=True,
+        by_topic_id=False,
+        partition_exists=lambda topic, partition: True,
+    )
+    play.run(decision)
+    answer = cast(OffsetCommitResponse, play.answers[ticket])
+    return [one.error_code for one in answer.topics[0].partitions]
+
+
+def test_versions_without_member_epochs_are_for_members_by_the_classic_protocol() -> None:
+    """OffsetCommit v8 and older."""
+    play = GroupPlaybook()
+    group = consumer_group(play, member())
+    new = play.commit("m", 9, topic_id=ONE_ID, group_id_not_found_known=False)
+    group.put_member(member(CLASSIC))
+    old = play.commit("m", 9, topic_id=ONE_ID, group_id_not_found_known=False)
+
+    assert play.committed(new) == ErrorCode.UNSUPPORTED_VERSION
+    assert play.committed(old) == ErrorCode.NONE
+
+
+def test_anybody_may_commit_to_a_consumer_group_without_members() -> None:
+    """As to an empty classic group: so its offsets are reset."""
+    play = GroupPlaybook()
+    consumer_group(play)
+
+    assert play.committed(play.commit()) == ErrorCode.NONE
+    assert play.committed(play.commit("m", 1)) == ErrorCode.UNKNOWN_MEMBER_ID
+    assert [row.group_type for row in play.shard.list_groups()] == ["consumer"]
+
+
+@pytest.mark.parametrize(
+    ("member_id", "epoch", "code"),
+    [
+        (None, -1, ErrorCode.NONE),
+        ("m", 9, ErrorCode.NONE),
+        ("m", 8, ErrorCode.STALE_MEMBER_EPOCH),
+        ("m", 10, ErrorCode.STALE_MEMBER_EPOCH),
+        ("m", -1, ErrorCode.STALE_MEMBER_EPOCH),
+        ("other", 9, ErrorCode.UNKNOWN_MEMBER_ID),
+        (None, 9, ErrorCode.UNKNOWN_MEMBER_ID),
+    ],
+)
+def test_consumer_that_names_itself_must_be_up_to_date_to_fetch(
+    member_id: str | None, epoch: int, code: ErrorCode
+) -> None:
+    """KIP-848: OffsetFetch v9; the whole group's answer is the error."""
+    play = GroupPlaybook()
+    consumer_group(play, member())
+    play.commit("m", 9, topic_id=ONE_ID)
+    request = OffsetFetchRequestGroup(group_id="g", member_id=member_id, member_epoch=epoch, topics=None)
+    answer = play.shard.fetch_offsets(request, by_topic_id=False)
+
+    assert answer.error_code == code
+    assert len(answer.topics) == (1 if code is ErrorCode.NONE else 0)
+
+
+def test_classic_groups_do_not_ask_who_fetches() -> None:
+    """Nor does a group that is not there."""
+    play = GroupPlaybook()
+    play.stable("a")
     play.commit("a-1", 1)
-    for _ in range(20 * 24 * 3):
-        play.at(play.now_ms + HOUR_MS // 3)
-        play.heartbeat("a-1", 1)
-    assert play.fetch() == 1
-    play.leave(("a-1", None))
-    empty_ms = play.now_ms
-    play.at(empty_ms + 7 * DAY_MS - HOUR_MS)
-    assert play.fetch() == 1
 
-    play.at(empty_ms + 7 * DAY_MS + HOUR_MS)
-    assert play.state() == "Dead"
-    play.restart()
-    assert play.shard.list_groups() == []
+    for group_id, found in (("g", 1), ("none", 0)):
+        request = OffsetFetchRequestGroup(group_id=group_id, member_id="x", member_epoch=7, topics=None)
+        answer = play.shard.fetch_offsets(request, by_topic_id=False)
+        assert (answer.error_code, len(answer.topics)) == (ErrorCode.NONE, found)
 
 
-def test_stable_consumers_lose_offsets_of_topics_they_left() -> None:
-    """KIP-211: for topics nobody in the group subscribes to, the commit is what counts."""
+def test_member_by_the_classic_protocol_fetches_at_its_generation() -> None:
+    """The error is that of its protocol."""
     play = GroupPlaybook()
-    ticket = play.join("a", protocols={"range": subscription("read")}, session_ms=1_800_000)
-    play.at(3_000)
-    member = play.joined(ticket).member_id
-    play.sync(member, 1, {})
-    play.commit(member, 1, topic="read")
-    play.commit(member, 1, topic="left")
-    while play.now_ms < 8 * DAY_MS:
-        play.at(play.now_ms + HOUR_MS // 3)
-        play.heartbeat(member, 1)
+    consumer_group(play, member(CLASSIC))
+    request = OffsetFetchRequestGroup(group_id="g", member_id="m", member_epoch=8, topics=None)
 
-    assert play.fetch_all() == {"read": 1}
-
-
-def test_rebalancing_group_loses_no_offsets() -> None:
-    """KIP-211: nothing expires while it is not known who will read what."""
-    play = GroupPlaybook(GroupConfig(offsets_retention_ms=10_000, offsets_retention_check_interval_ms=1_000))
-    offered = {"range": subscription("x")}
-    first = play.join("a", protocols=offered, session_ms=60_000)
-    play.at(3_000)
-    play.sync("a-1", play.joined(first).generation_id, {})
-    play.commit("a-1", 1)
-    second = play.join("b", protocols=offered, session_ms=60_000)
-    play.at(23_000)
-    assert play.state() == "PreparingRebalance"
-    assert play.fetch() == 1
-
-    play.join("a", "a-1", protocols=offered, session_ms=60_000)
-    play.sync("a-1", play.joined(second).generation_id, {})
-    assert play.state() == "Stable"
-    play.at(24_000)
-    assert play.fetch() == -1
-
-
-def test_a_retention_time_of_the_request_counts_for_itself() -> None:
-    """OffsetCommit v2-4: the offset expires so long after its commit, whatever the setting."""
-    play = GroupPlaybook()
-    play.commit(retention_ms=HOUR_MS)
-    play.at(HOUR_MS - 1)
-    assert play.fetch() == 1
-
-    play.at(HOUR_MS)
-    assert play.fetch() == -1
+    answer = play.shard.fetch_offsets(request, by_topic_id=False)
+    assert answer.error_code == ErrorCode.ILLEGAL_GENERATION

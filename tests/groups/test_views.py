@@ -1,6 +1,8 @@
 """Tests of groups/views.py."""
 
 from tests.support.playbook import GroupPlaybook
+from wirekafka.groups.consumer.group import ConsumerGroup
+from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from wirekafka.protocol.error_codes import ErrorCode
 
@@ -63,6 +65,36 @@ def test_groups_are_listed_by_state_and_type() -> None:
     assert shard.list_groups(["Nonsense"]) == []
     assert len(shard.list_groups([], ["Classic", "consumer"])) == 2
     assert shard.list_groups([], ["consumer"]) == []
+
+
+def test_consumer_groups_are_listed_beside_the_others() -> None:
+    """KIP-848: with the states of their protocol."""
+    play = GroupPlaybook()
+    play.stable("a")
+    group = play.shard.durable.consumer_groups["new"] = ConsumerGroup("new", group_epoch=2)
+    empty = [(row.group_id, row.group_state) for row in play.shard.list_groups([], ["CONSUMER"])]
+    group.put_member(ConsumerMember("m"))
+
+    assert empty == [("new", "Empty")]
+    assert [row.group_id for row in play.shard.list_groups(["assigning"])] == ["new"]
+    assert [(row.group_type, row.protocol_type) for row in play.shard.list_groups()] == [
+        ("classic", "consumer"),
+        ("consumer", "consumer"),
+    ]
+    assert [row.group_id for row in play.shard.list_groups([], ["Classic", "nonsense"])] == ["g"]
+    assert play.shard.list_groups([], ["nonsense"]) == []
+
+
+def test_consumer_group_is_no_classic_group() -> None:
+    """DescribeGroups shows it as one that is not there; ConsumerGroupDescribe has it."""
+    play = GroupPlaybook()
+    play.shard.durable.consumer_groups["new"] = ConsumerGroup("new")
+    new = play.shard.describe("new", group_id_not_found_known=True)
+    old = play.shard.describe("new", group_id_not_found_known=False)
+
+    assert (new.error_code, new.group_state) == (ErrorCode.GROUP_ID_NOT_FOUND, "Dead")
+    assert new.error_message == "Group new is not a classic group."
+    assert (old.error_code, old.group_state, old.error_message) == (ErrorCode.NONE, "Dead", None)
 
 
 def test_offset_of_an_earlier_topic_of_the_name_is_not_given() -> None:

@@ -30,8 +30,8 @@ def test_what_has_a_handler_is_advertised(raw: RawClient, version: int) -> None:
 
 
 @every_form
-def test_metadata_version_is_the_one_feature(raw: RawClient, version: int) -> None:
-    """KIP-584. Features of what is not served are left out, so that no client relies on them."""
+def test_features_are_those_that_are_served(raw: RawClient, version: int) -> None:
+    """KIP-584. Before v4 a feature that may be at level 0 is not told as supported (KAFKA-17492)."""
     answer = ask(raw, version)
 
     supported = [(one.name, one.min_version, one.max_version) for one in answer.supported_features]
@@ -41,8 +41,8 @@ def test_metadata_version_is_the_one_feature(raw: RawClient, version: int) -> No
     if version < 3:
         assert (supported, finalized, answer.finalized_features_epoch) == ([], [], -1)
     else:
-        assert supported == [("metadata.version", 7, 33)]
-        assert finalized == [("metadata.version", 33, 33)]
+        assert supported == [("metadata.version", 7, 33), ("group.version", 0, 1)][: 1 + (version >= 4)]
+        assert finalized == [("metadata.version", 33, 33), ("group.version", 1, 1)]
         assert answer.finalized_features_epoch >= 0
 
 

@@ -1,4 +1,4 @@
-"""FindCoordinator, ListGroups and DescribeGroups over TCP, in every form, held against Kafka 4.4."""
+"""FindCoordinator and the listing, describing and deleting of groups over TCP, held against Kafka 4.4."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from tests.handlers.support import AS_BROKER_SENDS_NO_OPERATIONS, fresh, make_co
 from tests.handlers.test_classic_groups import join_fully, leave, stable
 from tests.handlers.test_group_offsets import commit
 from tests.support.raw_client import RawClient
+from wirekafka.protocol.apis.delete_groups import DeleteGroupsRequest
 from wirekafka.protocol.apis.describe_groups import DescribeGroupsRequest
 from wirekafka.protocol.apis.find_coordinator import FindCoordinatorRequest
 from wirekafka.protocol.apis.list_groups import ListGroupsRequest
@@ -197,3 +198,47 @@ def test_without_an_offsets_topic_there_are_no_groups(version: int) -> None:
 
     assert (group.group_id, group.error_code) == ("g", ErrorCode.NOT_COORDINATOR)
     assert (listing.error_code, listing.groups) == (0, [])
+
+
+delete_forms = pytest.mark.parametrize("version", range(4))
+
+
+@delete_forms
+def test_groups_without_members_are_deleted(raw: RawClient, version: int) -> None:
+    """KIP-229: each has its own code, and since v3 a message (KIP-1331); a name counts once."""
+    make_coordinator(raw)
+    topic = new_topic(raw)
+    used, _ = stable(raw)
+    left, member = stable(raw)
+    leave(raw, 5, left, member)
+    simple = fresh("simple")
+    commit(raw, 9, simple, (topic, (0,)))
+
+    names = [left, used, "nobody", simple, left]
+    results = raw.ask(DeleteGroupsRequest(groups_names=names), version).results
+
+    assert [(one.group_id, one.error_code) for one in results] == [
+        (left, 0),
+        (used, ErrorCode.NON_EMPTY_GROUP),
+        ("nobody", ErrorCode.GROUP_ID_NOT_FOUND),
+        (simple, 0),
+    ]
+    assert [bool(one.error_message) for one in results] == [
+        version >= 3 and bool(one.error_code) for one in results
+    ]
+    listing = {one.group_id for one in raw.ask(ListGroupsRequest(), 5).groups}
+    assert listing & {left, used, simple} == {used}
+
+
+@delete_forms
+def test_no_groups_to_delete(raw: RawClient, version: int) -> None:
+    assert raw.ask(DeleteGroupsRequest(groups_names=[]), version).results == []
+
+
+@delete_forms
+def test_nothing_is_deleted_without_an_offsets_topic(version: int) -> None:
+    """Kafka's answer too."""
+    with running_broker() as broker, RawClient(broker.bootstrap) as raw:
+        [one] = raw.ask(DeleteGroupsRequest(groups_names=["g"]), version).results
+
+    assert (one.group_id, one.error_code) == ("g", ErrorCode.NOT_COORDINATOR)

@@ -1,16 +1,22 @@
-"""OffsetCommit and OffsetFetch over TCP, in every form, held against Kafka 4.4."""
+"""OffsetCommit, OffsetFetch and OffsetDelete over TCP, in every form, held against Kafka 4.4."""
 
 from typing import Any
 
 import pytest
 
 from tests.handlers.support import NO_ID, UNKNOWN_ID, fresh, make_coordinator, new_topic
+from tests.handlers.test_classic_groups import stable
 from tests.support.raw_client import RawClient
 from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
+)
+from wirekafka.protocol.apis.offset_delete import (
+    OffsetDeletePartition,
+    OffsetDeleteRequest,
+    OffsetDeleteTopic,
 )
 from wirekafka.protocol.apis.offset_fetch import (
     OffsetFetchRequest,
@@ -282,3 +288,51 @@ def test_zero_topic_id_is_an_unknown_one_where_topics_go_by_id(raw: RawClient, c
 
     assert commit(raw, 10, fresh("g"), (nameless, (0,))) == [{0: ErrorCode.UNKNOWN_TOPIC_ID}]
     assert fetch(raw, 10, committed, (nameless, (0,))) == {0: (ErrorCode.UNKNOWN_TOPIC_ID, -1, "")}
+
+
+def delete(raw: RawClient, group: str, *topics: tuple[str, tuple[int, ...]]) -> tuple[int, dict[str, Codes]]:
+    """Delete what the group has committed; give the request's code, and those of partitions."""
+    asked = [
+        OffsetDeleteTopic(
+            name=name, partitions=[OffsetDeletePartition(partition_index=index) for index in indexes]
+        )
+        for name, indexes in topics
+    ]
+    answer = raw.ask(OffsetDeleteRequest(group_id=group, topics=asked), 0)
+    codes = {one.name: {p.partition_index: p.error_code for p in one.partitions} for one in answer.topics}
+    return answer.error_code, codes
+
+
+def test_offsets_are_deleted(raw: RawClient, topic: Topic) -> None:
+    """KIP-496: also where there is none; not of partitions that do not exist."""
+    group = fresh("group")
+    commit(raw, 9, group, (topic, (0, 1)))
+
+    gone = delete(raw, group, (topic[0], (0, 9)), ("nowhere", (0,)))
+
+    assert gone == (0, {topic[0]: {0: 0, 9: 3}, "nowhere": {0: 3}})
+    assert fetch(raw, 9, group, (topic, (0, 1))) == {0: (0, -1, ""), 1: (0, 5, "m")}
+    assert delete(raw, group, (topic[0], (0,))) == (0, {topic[0]: {0: 0}})
+    assert delete(raw, group) == (0, {})
+
+
+def test_offsets_in_use_are_not_deleted(raw: RawClient, topic: Topic) -> None:
+    """By consumers whose subscription cannot be read: they are taken to read every topic."""
+    group, _ = stable(raw)
+
+    assert delete(raw, group, (topic[0], (0,))) == (
+        0,
+        {topic[0]: {0: ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC}},
+    )
+
+
+def test_group_without_a_name_or_without_being_there_has_no_offsets_to_delete(
+    raw: RawClient, topic: Topic
+) -> None:
+    assert delete(raw, "", (topic[0], (0,))) == (ErrorCode.INVALID_GROUP_ID, {})
+    assert delete(raw, fresh("nobody"), (topic[0], (0,))) == (ErrorCode.GROUP_ID_NOT_FOUND, {})
+
+
+def test_no_offsets_are_deleted_without_an_offsets_topic() -> None:
+    with running_broker() as broker, RawClient(broker.bootstrap) as raw:
+        assert delete(raw, "g") == (ErrorCode.NOT_COORDINATOR, {})

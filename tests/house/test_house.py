@@ -68,7 +68,9 @@ KAFKA_4_4 = {
     32: (1, 4),  # DescribeConfigs
     33: (0, 2),  # AlterConfigs
     37: (0, 3),  # CreatePartitions
+    42: (0, 3),  # DeleteGroups
     44: (0, 1),  # IncrementalAlterConfigs
+    47: (0, 0),  # OffsetDelete
     60: (0, 2),  # DescribeCluster
 }
 """What Apache Kafka 4.4 answers to ApiVersions, of the keys that are served here."""

@@ -58,6 +58,8 @@ def test_unsigned_varint_beyond_32_bits_is_refused(raw: str) -> None:
         (ArrayOf(LONG, construct.Int16sb, True), None, "ffffffff"),
         (NullableStruct(Point.instance(0)), Point(x=2), "0100000002"),
         (NullableStruct(Point.instance(0)), None, "ff"),
+        (NullableStruct(Point.instance(0)).in_tag(), Point(x=2), "0100000002"),
+        (NullableStruct(Point.instance(0)).in_tag(), None, "00"),
     ],
 )
 def test_values_have_the_forms_of_the_protocol_guide(node: Any, value: object, raw: str) -> None:

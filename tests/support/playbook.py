@@ -71,9 +71,17 @@ class Playbook(Generic[R]):
             read = self.codec.decode(item)
             assert read is not None
             self.machine.apply(read)
+            self.written(read)
         for reply in decision.replies:
             self.waiting.remove(reply.ticket)
-            self.answers[reply.ticket] = reply.response
+            self.answered(reply.ticket, reply.response)
+
+    def written(self, record: R) -> None:
+        """Take note of a record that was applied; for those who watch."""
+
+    def answered(self, ticket: Ticket, response: object) -> None:
+        """Take an answer as it is released."""
+        self.answers[ticket] = response
 
     def replay(self, machine: Machine[R]) -> None:
         """Read the whole log into a new machine, and go on with that; who waited, waits no more."""

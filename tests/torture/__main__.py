@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from tests.torture import injection, mounts
 from tests.torture import power as power_cuts
 from tests.torture.campaign import READY_SECONDS, VARIANTS, Campaign, Death, Kill, Report
 from tests.torture.flips import Flip, Folder, look, wrong
+from tests.torture.groups.runs import finding as random_group
 from tests.torture.injection import Injected
 from tests.torture.judging_tails import judge_mangled
 from tests.torture.mangling import Tail, mangle
@@ -220,12 +222,30 @@ def flips(rounds: int, seed: int) -> None:
             step(1, "")
 
 
+@main.command()
+@click.option("--runs", default=10_000, show_default=True)
+@click.option("--seed", default=1, show_default=True, help="The first seed.")
+@click.option("--jobs", default=2, show_default=True, help="How many processes.")
+def groups(runs: int, seed: int, jobs: int) -> None:
+    """Random runs of groups of twenty members, classic, consumer and mixed in turn."""
+    with working("groups", runs) as step, ProcessPoolExecutor(jobs) as pool:
+        found = []
+        for text in pool.map(random_group, range(seed, seed + runs), chunksize=20):
+            step(1, "")
+            if text:
+                found.append(text)
+                console.print(text, highlight=False, markup=False)
+        if found:
+            raise Found(f"{len(found)} of {runs} runs found something")
+    console.print(f"groups: {runs} runs, nothing found", highlight=False)
+
+
 @main.command("all")
 @click.option("--seed", default=1, show_default=True)
 @click.pass_context
 def everything(context: click.Context, seed: int) -> None:
     """Everything, with the counts of `make torture`."""
-    for command in (tails, flips, kills, power, calls):
+    for command in (tails, flips, groups, kills, power, calls):
         context.invoke(command, seed=seed)
 
 

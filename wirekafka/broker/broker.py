@@ -23,6 +23,8 @@ from wirekafka.broker.config import BrokerConfig
 from wirekafka.broker.coordination import Coordination
 from wirekafka.broker.fetch_sessions import FetchSessions
 from wirekafka.broker.flushing import Flusher
+from wirekafka.broker.group_settings import overrides_of
+from wirekafka.broker.group_topics import GroupTopics
 from wirekafka.broker.housekeeping import (
     checkpoint_at_intervals,
     checkpoint_start_offsets_at_intervals,
@@ -71,7 +73,12 @@ class Broker:
             remove_later=lambda paths: self.unlinking.later(paths, 0),
         )
         self.coordination = Coordination(
-            config.settings, self.clock, self.alarms, ask_again=self.partitions.ask_again
+            config.settings,
+            self.clock,
+            self.alarms,
+            topics=GroupTopics(machine.image, self.node_id, self.rack),
+            overrides_of=overrides_of(machine.image, lambda: machine.settings),
+            ask_again=self.partitions.ask_again,
         )
         self.cluster = Cluster(
             machine,

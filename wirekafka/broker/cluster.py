@@ -74,6 +74,8 @@ class Cluster:
         self._partitions = partitions
         self._coordination = coordination
         self._reconfigured: set[str] = set()
+        self._changed: set[str] = set()
+        self._settings = machine.settings
         self._journal = Journal(
             machine, MetadataRecords(), partition, clock=clock, alarms=alarms, applied=self._follow
         )
@@ -83,6 +85,7 @@ class Cluster:
         self._journal.load()
         threads = self.settings.get_int("num.recovery.threads.per.data.dir")
         await self._partitions.open_all(threads=threads, watch=watch)
+        self._follow_settings()
         offsets_topic = self._machine.image.topics.get(OFFSETS_TOPIC)
         for index in offsets_topic.partitions if offsets_topic else ():
             self._take_up_groups(index)
@@ -162,12 +165,14 @@ class Cluster:
             return await self._journal.ask(lambda ticket, now_ms: decide(ticket))
         finally:
             self._reconfigure()
+            self._tell_groups()
 
     def _follow(self, record: MetadataRecord) -> None:
         """Make what is open agree with a record that has just been applied."""
         match record:
             case PartitionRecord():
                 topic = self._machine.image.topics_by_id[record.topic_id]
+                self._changed.add(topic.name)
                 self._partitions.open_one(topic, record.partition_id)
                 if topic.name == OFFSETS_TOPIC:
                     self._take_up_groups(record.partition_id)
@@ -177,6 +182,7 @@ class Cluster:
                 self._reconfigured.update(self._machine.image.topics)
             case RemoveTopicRecord():
                 name = self._partitions.remove_topic(record.topic_id)
+                self._changed.add(name)
                 if name == OFFSETS_TOPIC:
                     self._coordination.close_all()
                 else:
@@ -188,6 +194,18 @@ class Cluster:
         for name in self._reconfigured & self._machine.image.topics.keys():
             self._partitions.reconfigure(name)
         self._reconfigured.clear()
+
+    def _tell_groups(self) -> None:
+        """Tell the groups once what a request has done, however many records that took."""
+        self._follow_settings()
+        if self._changed:
+            changed, self._changed = self._changed, set()
+            self._coordination.topics_changed(changed)
+
+    def _follow_settings(self) -> None:
+        if self.settings is not self._settings:
+            self._settings = self.settings
+            self._coordination.reconfigure(self._settings)
 
     def _take_up_groups(self, index: int) -> None:
         try:

@@ -5,14 +5,16 @@ Called by the group handlers, and by `cluster` as that topic is made or removed.
 Source: Kafka's GroupCoordinatorService and CoordinatorRuntime.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import TypeVar
 
 from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
-from wirekafka.broker.journal import Journal
+from wirekafka.broker.group_settings import OverridesOf, group_config
+from wirekafka.broker.journal import Interruption, Journal
 from wirekafka.broker.partition import Partition
-from wirekafka.groups import DeletedTopic, GroupConfig, GroupRecord, GroupShard, partition_for, records
+from wirekafka.groups import DeletedTopic, GroupRecord, GroupShard, partition_for, records
+from wirekafka.groups.topics import Topics
 from wirekafka.machine import Decision, Ticket
 from wirekafka.metadata import Settings
 from wirekafka.observability import get_logger
@@ -31,12 +33,21 @@ class Coordination:
     """The consumer groups of this broker."""
 
     def __init__(
-        self, settings: Settings, clock: Clock, alarms: Alarms, *, ask_again: Callable[[str, int], None]
+        self,
+        settings: Settings,
+        clock: Clock,
+        alarms: Alarms,
+        *,
+        topics: Topics,
+        overrides_of: OverridesOf,
+        ask_again: Callable[[str, int], None],
     ) -> None:
         """`ask_again` is told of a partition that is missed, by topic and index."""
-        self._config = _group_config(settings)
+        self._config = group_config(settings)
         self._clock = clock
         self._alarms = alarms
+        self._topics = topics
+        self._overrides_of = overrides_of
         self._ask_again = ask_again
         self._shards: dict[int, tuple[GroupShard, GroupJournal] | None] = {}
 
@@ -47,7 +58,7 @@ class Coordination:
 
     def open_shard(self, index: int, partition: Partition) -> None:
         """Load a partition of `__consumer_offsets` and take up the groups it holds."""
-        shard = GroupShard(index, self._config)
+        shard = GroupShard(index, self._config, self._topics, self._overrides_of)
         self._tell_the_time(shard)
         journal = Journal(shard, records, partition, clock=self._clock, alarms=self._alarms)
         count = journal.load()
@@ -91,6 +102,32 @@ class Coordination:
         self._tell_the_time(shard)
         return await journal.ask(lambda ticket, now_ms: decide(shard, ticket, now_ms), shard.forget)
 
+    async def ask_until(
+        self,
+        group_id: str,
+        decide: Callable[[GroupShard, Ticket, int], Decision[GroupRecord]],
+        interrupted: Callable[[], Awaitable[None]],
+        decide_then: Callable[[GroupShard, int], Decision[GroupRecord]],
+    ) -> object:
+        """Do as `ask` does, and when `interrupted` returns before there is a reply, ask for one."""
+        shard, journal = self._find(group_id)
+        self._tell_the_time(shard)
+        interruption = Interruption(interrupted, lambda now_ms: decide_then(shard, now_ms))
+        return await journal.ask(
+            lambda ticket, now_ms: decide(shard, ticket, now_ms), shard.forget, interruption
+        )
+
+    def reconfigure(self, settings: Settings) -> None:
+        """Let groups go by what holds for the broker now, from their next decision on."""
+        self._config = group_config(settings)
+        for shard, _ in self._open():
+            shard.config = self._config
+
+    def topics_changed(self, names: Collection[str]) -> None:
+        """Let groups that read these topics see what became of them: made, deleted or grown."""
+        for shard, _ in self._open():
+            shard.topics_changed(names, self._clock.now_ms())
+
     def topic_deleted(self, name: str, topic_id: bytes) -> None:
         """Drop what groups have committed for a topic that is no more."""
         for shard, journal in self._open():
@@ -111,15 +148,3 @@ class Coordination:
             self._ask_again(OFFSETS_TOPIC, index)
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"Group '{group_id}' has its log offline.")
         return found
-
-
-def _group_config(settings: Settings) -> GroupConfig:
-    return GroupConfig(
-        group_min_session_timeout_ms=settings.get_int("group.min.session.timeout.ms"),
-        group_max_session_timeout_ms=settings.get_int("group.max.session.timeout.ms"),
-        group_initial_rebalance_delay_ms=settings.get_int("group.initial.rebalance.delay.ms"),
-        group_max_size=settings.get_int("group.max.size"),
-        offset_metadata_max_bytes=settings.get_int("offset.metadata.max.bytes"),
-        offsets_retention_ms=settings.get_int("offsets.retention.minutes") * 60_000,
-        offsets_retention_check_interval_ms=settings.get_int("offsets.retention.check.interval.ms"),
-    )

@@ -11,7 +11,7 @@ Source: Kafka's CoordinatorRuntime, without its rollback: an append is one synch
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -36,6 +36,16 @@ _RECORDS_A_BATCH = 1000
 _AGAIN_AFTER_MS = 1000
 
 
+@dataclass(frozen=True, slots=True)
+class Interruption(Generic[R]):
+    """What ends the wait for a reply before the machine has one to give."""
+
+    comes: Callable[[], Awaitable[None]]
+    """Returns when there is no more waiting."""
+    decide: Callable[[int], Decision[R]]
+    """Ask the machine, at this time, for the reply that it was in no hurry to give."""
+
+
 @dataclass(slots=True)
 class _Waiter:
     """Where the reply to a ticket is put, and the bell of who waits for it."""
@@ -44,6 +54,8 @@ class _Waiter:
     flush: AwaitedFlush | None = None
     """What has to last before the reply goes out."""
     bell: trio.Event = field(default_factory=trio.Event)
+    watch: trio.CancelScope | None = None
+    """The wait for an interruption, which ends when the reply is there."""
 
 
 class Journal(Generic[R]):
@@ -86,8 +98,11 @@ class Journal(Generic[R]):
         self,
         decide: Callable[[Ticket, int], Decision[R]],
         forget: Callable[[Ticket], None] | None = None,
+        interruption: Interruption[R] | None = None,
     ) -> object:
         """Let the machine decide, carry it out, and wait for the reply to the ticket it was given.
+
+        An `interruption` that comes first makes the machine reply.
 
         In the mode `fsync` also wait until the reply's records, and all before them, last. A KafkaError
         given as reply is raised. `forget` is told when nobody waits any more.
@@ -96,6 +111,8 @@ class Journal(Generic[R]):
         waiter = self._waiters[ticket] = _Waiter()
         try:
             self.carry_out(decide(ticket, self._clock.now_ms()))
+            if waiter.response is _NOTHING and interruption is not None:
+                await self._until_interrupted(waiter, interruption)
             if waiter.response is _NOTHING:
                 await waiter.bell.wait()
         finally:
@@ -108,6 +125,13 @@ class Journal(Generic[R]):
         if isinstance(response, KafkaError):
             raise response
         return response
+
+    async def _until_interrupted(self, waiter: _Waiter, interruption: Interruption[R]) -> None:
+        """Wait in one place for the reply and for what makes it due: a second task would cost more."""
+        with trio.CancelScope() as waiter.watch:
+            await interruption.comes()
+        if waiter.response is _NOTHING:
+            self.carry_out(interruption.decide(self._clock.now_ms()))
 
     async def _once_flushed(self, response: object, ticket: Ticket, awaited: AwaitedFlush) -> object:
         """The reply when it may go out; in its place what the machine says of records that may not last.
@@ -193,6 +217,8 @@ class Journal(Generic[R]):
             waiter.response = reply.response
             waiter.flush = self._partition.awaited_flush(self._partition.log.log_end_offset, acks_all=True)
             waiter.bell.set()
+            if waiter.watch is not None:
+                waiter.watch.cancel()
 
 
 def _as_record(item: KeyValue) -> Record:

@@ -6,9 +6,9 @@ journal uses `records` to write and read what the shard decides.
 Source: Kafka's group-coordinator module.
 """
 
-from wirekafka.groups.classic.member import Client
+from wirekafka.groups.client import Client
 from wirekafka.groups.config import GroupConfig
-from wirekafka.groups.offsets import DeletedTopic
+from wirekafka.groups.deleting import DeletedTopic
 from wirekafka.groups.partitioning import partition_for
 from wirekafka.groups.records import GroupMetadata, GroupRecord, OffsetCommit
 from wirekafka.groups.shard import GroupShard

@@ -7,9 +7,13 @@ CoordinatorOperationExceptionHelper.
 """
 
 from wirekafka.groups.classic.responses import join_error, sync_error
+from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
+from wirekafka.protocol.apis.delete_groups import DeletableGroupResult
+from wirekafka.protocol.apis.heartbeat import HeartbeatResponse
 from wirekafka.protocol.apis.join_group import JoinGroupResponse
 from wirekafka.protocol.apis.leave_group import LeaveGroupResponse
 from wirekafka.protocol.apis.offset_commit import OffsetCommitResponse
+from wirekafka.protocol.apis.offset_delete import OffsetDeleteResponse
 from wirekafka.protocol.apis.sync_group import SyncGroupResponse
 from wirekafka.protocol.error_codes import ErrorCode
 
@@ -31,7 +35,10 @@ def client_code(code: ErrorCode) -> ErrorCode:
 
 
 def failed(response: object, code: ErrorCode) -> object:
-    """Make the answer that takes the place of `response`; errors that it has already are kept."""
+    """Make the answer that takes the place of `response`; errors that it has already are kept.
+
+    A Heartbeat rests on no record: one that was held is answered beside those that do.
+    """
     match response:
         case JoinGroupResponse():
             return join_error(code) if response.error_code == ErrorCode.NONE else response
@@ -41,6 +48,14 @@ def failed(response: object, code: ErrorCode) -> object:
             return LeaveGroupResponse(error_code=code)
         case OffsetCommitResponse():
             return _failed_commit(response, code)
+        case HeartbeatResponse():
+            return response
+        case ConsumerGroupHeartbeatResponse():
+            return ConsumerGroupHeartbeatResponse(error_code=code)
+        case OffsetDeleteResponse():
+            return OffsetDeleteResponse(error_code=code)
+        case DeletableGroupResult():
+            return DeletableGroupResult(group_id=response.group_id, error_code=code)
         case _:
             raise TypeError(f"a group shard does not answer with {type(response).__name__}")
 

@@ -1,19 +1,20 @@
-"""Committed offsets: what is stored, and the rules of commit, fetch, expiry and deletion.
+"""Committed offsets: what is stored, and who may commit.
 
 Called by `groups.shard`. `CommittedOffsets` changes in the shard's `apply` alone; the functions
-read it and decide.
+read it and decide. Offsets that go, by a request or by time, are in `groups.deleting`.
 
-Source: Kafka's OffsetMetadataManager and ClassicGroup.validateOffsetCommit; KIP-211 (expiry).
+Source: Kafka's OffsetMetadataManager, ClassicGroup.validateOffsetCommit and
+ConsumerGroup.validateOffsetCommit; KIP-848, KIP-1251 (epochs of partitions).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.turn import Turn
+from wirekafka.groups.consumer.group import ConsumerGroup
+from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.records import OffsetCommit
-from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -26,13 +27,8 @@ from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.stored.consumer_offsets import OffsetCommitValue
 
 PartitionExists = Callable[[str, int], bool]
-
-
-class DeletedTopic(NamedTuple):
-    """A topic that is gone. Its id tells its offsets from those of a new topic of the same name."""
-
-    name: str
-    topic_id: bytes
+Group = ClassicGroup | ConsumerGroup
+"""A group of either kind."""
 
 
 @dataclass(slots=True)
@@ -61,9 +57,23 @@ class CommittedOffsets:
                 del self.by_group[record.group_id]
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One partition of a commit, and why it is refused whatever the group says."""
+
+    topic: OffsetCommitRequestTopic
+    one: OffsetCommitRequestPartition
+    refusal: ErrorCode
+
+    @property
+    def is_known(self) -> bool:
+        return self.refusal not in (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+
 def commit(
     turn: Turn,
     request: OffsetCommitRequest,
+    group: Group | None,
     *,
     group_id_not_found_known: bool,
     by_topic_id: bool,
@@ -72,38 +82,43 @@ def commit(
     """Decide the records of an OffsetCommit, and say which partitions will have been stored.
 
     A topic whose id the handler could give no name is UNKNOWN_TOPIC_ID, a partition that does not
-    exist UNKNOWN_TOPIC_OR_PARTITION, whatever the group has to say to the rest.
+    exist UNKNOWN_TOPIC_OR_PARTITION, whatever the group has to say to the rest: it lets all of that
+    in, or nothing. The version that knows GROUP_ID_NOT_FOUND is the first that knows member epochs.
     """
-    codes = {
-        (topic.name, topic.topic_id, one.partition_index): ErrorCode.UNKNOWN_TOPIC_ID
-        if by_topic_id and not topic.name
-        else _partition_refusal(turn, topic, one, exists)
+    asked = [
+        _Asked(topic, one, _partition_refusal(turn, topic, one, by_topic_id=by_topic_id, exists=exists))
         for topic in request.topics
         for one in topic.partitions
-    }
-    unknown = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    ]
+    known = [each for each in asked if each.is_known]
     group_code = ErrorCode.NONE
-    if any(code not in unknown for code in codes.values()):
-        group_code = _admit(turn, request, group_id_not_found_known)
-    response = OffsetCommitResponse(topics=[])
-    for topic in request.topics:
-        answered = OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[])
-        response.topics.append(answered)
-        for one in topic.partitions:
-            code = codes[topic.name, topic.topic_id, one.partition_index]
-            if group_code is not ErrorCode.NONE and code not in unknown:
-                code = group_code
-            answered.partitions.append(
-                OffsetCommitResponsePartition(partition_index=one.partition_index, error_code=code)
-            )
-            if code is ErrorCode.NONE:
-                turn.decision.records.append(_record(turn.wall_ms, request, topic, one))
-    return response
+    if known:
+        group_code = _admit(turn, request, group, known, group_id_not_found_known)
+    answered = {id(topic): _answered(topic) for topic in request.topics}
+    for each in asked:
+        code = group_code if each.is_known and group_code is not ErrorCode.NONE else each.refusal
+        answered[id(each.topic)].partitions.append(
+            OffsetCommitResponsePartition(partition_index=each.one.partition_index, error_code=code)
+        )
+        if code is ErrorCode.NONE:
+            turn.decision.records.append(_record(turn.wall_ms, request, each.topic, each.one))
+    return OffsetCommitResponse(topics=list(answered.values()))
+
+
+def _answered(topic: OffsetCommitRequestTopic) -> OffsetCommitResponseTopic:
+    return OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[])
 
 
 def _partition_refusal(
-    turn: Turn, topic: OffsetCommitRequestTopic, one: OffsetCommitRequestPartition, exists: PartitionExists
+    turn: Turn,
+    topic: OffsetCommitRequestTopic,
+    one: OffsetCommitRequestPartition,
+    *,
+    by_topic_id: bool,
+    exists: PartitionExists,
 ) -> ErrorCode:
+    if by_topic_id and not topic.name:
+        return ErrorCode.UNKNOWN_TOPIC_ID
     if not exists(topic.name, one.partition_index):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     # Kafka counts UTF-16 units here, whatever the setting's name says.
@@ -113,21 +128,28 @@ def _partition_refusal(
     return ErrorCode.NONE
 
 
-def _admit(turn: Turn, request: OffsetCommitRequest, group_id_not_found_known: bool) -> ErrorCode:
+def _admit(
+    turn: Turn,
+    request: OffsetCommitRequest,
+    group: Group | None,
+    known: Iterable[_Asked],
+    group_id_not_found_known: bool,
+) -> ErrorCode:
     """Whether the group lets this member, or a consumer outside of group management, commit."""
-    group = turn.volatile.groups.get(request.group_id)
     if group is None:
         if request.generation_id_or_member_epoch < 0:
             return ErrorCode.NONE
         return ErrorCode.GROUP_ID_NOT_FOUND if group_id_not_found_known else ErrorCode.ILLEGAL_GENERATION
-    code = _member_refusal(request, group)
+    if isinstance(group, ConsumerGroup):
+        return _consumer_refusal(request, group, known, member_epochs_known=group_id_not_found_known)
+    code = _classic_refusal(request, group)
     # A commit counts as a heartbeat.
     if code is ErrorCode.NONE and request.member_id in group.members:
         turn.expect_heartbeat(group, group.members[request.member_id])
     return code
 
 
-def _member_refusal(request: OffsetCommitRequest, group: ClassicGroup) -> ErrorCode:
+def _classic_refusal(request: OffsetCommitRequest, group: ClassicGroup) -> ErrorCode:
     generation_id = request.generation_id_or_member_epoch
     if generation_id < 0 and group.is_empty:
         return ErrorCode.NONE
@@ -140,6 +162,51 @@ def _member_refusal(request: OffsetCommitRequest, group: ClassicGroup) -> ErrorC
     if generation_id != group.generation_id:
         return ErrorCode.ILLEGAL_GENERATION
     return ErrorCode.REBALANCE_IN_PROGRESS if group.is_completing else ErrorCode.NONE
+
+
+def _consumer_refusal(
+    request: OffsetCommitRequest,
+    group: ConsumerGroup,
+    known: Iterable[_Asked],
+    *,
+    member_epochs_known: bool,
+) -> ErrorCode:
+    """Say whether a member of the new protocol may commit; its commits are no sign of life."""
+    epoch = request.generation_id_or_member_epoch
+    if epoch < 0 and group.is_empty:
+        return ErrorCode.NONE
+    member = group.members.get(request.member_id)
+    if member is None:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    if not member.is_classic and not member_epochs_known:
+        return ErrorCode.UNSUPPORTED_VERSION
+    if epoch == member.member_epoch:
+        return ErrorCode.NONE
+    # KIP-1251: an older epoch will do for what the member has had since then.
+    stored = [each for each in known if each.refusal is ErrorCode.NONE]
+    if epoch < member.member_epoch and all(_had_at(member, each, epoch) for each in stored):
+        return ErrorCode.NONE
+    return wrong_epoch(member)
+
+
+def _had_at(member: ConsumerMember, asked: _Asked, epoch: int) -> bool:
+    since = member.assigned_at(asked.topic.topic_id, asked.one.partition_index)
+    return since is not None and since <= epoch
+
+
+def wrong_epoch(member: ConsumerMember) -> ErrorCode:
+    """Name the error of an epoch that is not the member's in the words of its protocol."""
+    return ErrorCode.ILLEGAL_GENERATION if member.is_classic else ErrorCode.STALE_MEMBER_EPOCH
+
+
+def fetch_refusal(group: Group | None, member_id: str | None, member_epoch: int) -> ErrorCode:
+    """Say why a member may not fetch offsets; who names neither id nor epoch may always."""
+    if not isinstance(group, ConsumerGroup) or (member_id is None and member_epoch < 0):
+        return ErrorCode.NONE
+    member = group.members.get(member_id or "")
+    if member is None:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    return ErrorCode.NONE if member_epoch == member.member_epoch else wrong_epoch(member)
 
 
 def _record(
@@ -158,41 +225,3 @@ def _record(
         topic_id=topic.topic_id,
     )
     return OffsetCommit(request.group_id, topic.name, one.partition_index, value)
-
-
-def tombstones_of_topics(offsets: CommittedOffsets, topics: Iterable[DeletedTopic]) -> list[OffsetCommit]:
-    """Delete the offsets of topics that are gone; those stored without a topic id go by name."""
-    deleted: dict[str, bytes] = dict(topics)
-    return [
-        OffsetCommit(group_id, topic, partition, None)
-        for group_id, by_topic in offsets.by_group.items()
-        for topic, by_partition in by_topic.items()
-        if topic in deleted
-        for partition, value in by_partition.items()
-        if value.topic_id in (NO_TOPIC_ID, deleted[topic])
-    ]
-
-
-def expired(turn: Turn, offsets: CommittedOffsets, group: ClassicGroup) -> Iterator[OffsetCommit]:
-    """Give tombstones for the group's offsets whose retention is over (KIP-211).
-
-    It runs from when the group became empty; for consumers without a group, and for topics that a
-    stable consumer group no longer reads, from the commit. A group that is rebalancing keeps all.
-    """
-    since_empty = group.is_empty and group.protocol_type is not None and group.state_since_ms != -1
-    stable_consumers = group.is_stable and group.topics is not None
-    if not (group.is_empty or group.protocol_type is None or stable_consumers):
-        return
-    for topic, partitions in offsets.of_group(group.group_id).items():
-        if group.is_subscribed_to(topic):
-            continue
-        for partition, value in partitions.items():
-            start_ms = group.state_since_ms if since_empty else value.commit_timestamp
-            if _is_over(turn, value, start_ms):
-                yield OffsetCommit(group.group_id, topic, partition, None)
-
-
-def _is_over(turn: Turn, value: OffsetCommitValue, start_ms: int) -> bool:
-    if value.expire_timestamp != -1:
-        return turn.wall_ms >= value.expire_timestamp
-    return turn.wall_ms - start_ms >= turn.config.offsets_retention_ms

@@ -4,18 +4,19 @@
 `decode` when it reads the log at start.
 
 Source: Kafka's GroupCoordinatorRecordHelpers (which versions are written), CoordinatorRecordSerde
-(an int16 before key and value).
+(an int16 before key and value); KIP-848 (consumer groups).
 """
 
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from wirekafka.machine import KeyValue
 from wirekafka.protocol.codec import codec_for
 from wirekafka.protocol.error_codes import MalformedMessage
 from wirekafka.protocol.message import Message
+from wirekafka.protocol.stored import consumer_groups as stored
 from wirekafka.protocol.stored.consumer_offsets import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -32,9 +33,17 @@ class RecordKind(IntEnum):
     LEGACY_OFFSET_COMMIT = 0
     OFFSET_COMMIT = 1
     GROUP_METADATA = 2
+    CONSUMER_GROUP_METADATA = 3
+    CONSUMER_GROUP_PARTITION_METADATA = 4
+    CONSUMER_GROUP_MEMBER_METADATA = 5
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA = 6
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER = 7
+    CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT = 8
+    CONSUMER_GROUP_REGULAR_EXPRESSION = 16
 
 
 GROUP_METADATA_VALUE_VERSION = 3
+CONSUMER_GROUP_VALUE_VERSION = 0
 OFFSET_COMMIT_VALUE_VERSION = 4
 EXPIRING_OFFSET_COMMIT_VALUE_VERSION = 1
 """The one version with an expire timestamp: OffsetCommit v2-4 may carry a retention time."""
@@ -58,9 +67,135 @@ class GroupMetadata:
     value: GroupMetadataValue | None
 
 
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupMetadata:
+    """A consumer group and its epoch; no value deletes the group."""
+
+    group_id: str
+    value: stored.ConsumerGroupMetadataValue | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupPartitionMetadata:
+    """What Kafka before 4.1 noted of a group's topics: read, and deleted, but not written."""
+
+    group_id: str
+    value: stored.ConsumerGroupPartitionMetadataValue | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupMemberMetadata:
+    """A member and what it subscribes to; no value removes the member."""
+
+    group_id: str
+    member_id: str
+    value: stored.ConsumerGroupMemberMetadataValue | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupTargetAssignmentMetadata:
+    """The epoch of the target assignment."""
+
+    group_id: str
+    value: stored.ConsumerGroupTargetAssignmentMetadataValue | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupTargetAssignmentMember:
+    """What one member shall have."""
+
+    group_id: str
+    member_id: str
+    value: stored.ConsumerGroupTargetAssignmentMemberValue | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupCurrentMemberAssignment:
+    """What one member has, and its epochs."""
+
+    group_id: str
+    member_id: str
+    value: stored.ConsumerGroupCurrentMemberAssignmentValue | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupRegularExpression:
+    """The topics that a subscribed regular expression was found to match."""
+
+    group_id: str
+    regular_expression: str
+    value: stored.ConsumerGroupRegularExpressionValue | None
+
+
+ConsumerGroupRecord = (
+    ConsumerGroupMetadata
+    | ConsumerGroupPartitionMetadata
+    | ConsumerGroupMemberMetadata
+    | ConsumerGroupTargetAssignmentMetadata
+    | ConsumerGroupTargetAssignmentMember
+    | ConsumerGroupCurrentMemberAssignment
+    | ConsumerGroupRegularExpression
+)
+GroupRecord = OffsetCommit | GroupMetadata | ConsumerGroupRecord
+
 M = TypeVar("M", bound=Message)
 
-GroupRecord = OffsetCommit | GroupMetadata
+
+class _Form(NamedTuple):
+    """How a record of a consumer group is written; the fields of its key are fields of the record."""
+
+    kind: RecordKind
+    record: type[ConsumerGroupRecord]
+    key: type[Message]
+    value: type[Message]
+
+
+_FORMS = (
+    _Form(
+        RecordKind.CONSUMER_GROUP_METADATA,
+        ConsumerGroupMetadata,
+        stored.ConsumerGroupMetadataKey,
+        stored.ConsumerGroupMetadataValue,
+    ),
+    _Form(
+        RecordKind.CONSUMER_GROUP_PARTITION_METADATA,
+        ConsumerGroupPartitionMetadata,
+        stored.ConsumerGroupPartitionMetadataKey,
+        stored.ConsumerGroupPartitionMetadataValue,
+    ),
+    _Form(
+        RecordKind.CONSUMER_GROUP_MEMBER_METADATA,
+        ConsumerGroupMemberMetadata,
+        stored.ConsumerGroupMemberMetadataKey,
+        stored.ConsumerGroupMemberMetadataValue,
+    ),
+    _Form(
+        RecordKind.CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
+        ConsumerGroupTargetAssignmentMetadata,
+        stored.ConsumerGroupTargetAssignmentMetadataKey,
+        stored.ConsumerGroupTargetAssignmentMetadataValue,
+    ),
+    _Form(
+        RecordKind.CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
+        ConsumerGroupTargetAssignmentMember,
+        stored.ConsumerGroupTargetAssignmentMemberKey,
+        stored.ConsumerGroupTargetAssignmentMemberValue,
+    ),
+    _Form(
+        RecordKind.CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+        ConsumerGroupCurrentMemberAssignment,
+        stored.ConsumerGroupCurrentMemberAssignmentKey,
+        stored.ConsumerGroupCurrentMemberAssignmentValue,
+    ),
+    _Form(
+        RecordKind.CONSUMER_GROUP_REGULAR_EXPRESSION,
+        ConsumerGroupRegularExpression,
+        stored.ConsumerGroupRegularExpressionKey,
+        stored.ConsumerGroupRegularExpressionValue,
+    ),
+)
+_FORM_OF = {form.record: form for form in _FORMS}
+_FORM_OF_KIND: dict[int, _Form] = {form.kind: form for form in _FORMS}
 
 
 def encode(record: GroupRecord, now_ms: int) -> KeyValue:
@@ -69,17 +204,23 @@ def encode(record: GroupRecord, now_ms: int) -> KeyValue:
 
 
 def _encode_key(record: GroupRecord) -> bytes:
+    if isinstance(record, OffsetCommit):
+        key = OffsetCommitKey(group=record.group_id, topic=record.topic, partition=record.partition)
+        return _with_number(RecordKind.OFFSET_COMMIT, 0, key)
     if isinstance(record, GroupMetadata):
         return _with_number(RecordKind.GROUP_METADATA, 0, GroupMetadataKey(group=record.group_id))
-    key = OffsetCommitKey(group=record.group_id, topic=record.topic, partition=record.partition)
-    return _with_number(RecordKind.OFFSET_COMMIT, 0, key)
+    form = _FORM_OF[type(record)]
+    named = {field.name: getattr(record, field.name) for field in form.key.wire_fields}
+    return _with_number(form.kind, 0, form.key(**named))
 
 
 def _encode_value(record: GroupRecord) -> bytes | None:
     if record.value is None:
         return None
-    version = GROUP_METADATA_VALUE_VERSION
-    if isinstance(record.value, OffsetCommitValue):
+    version = CONSUMER_GROUP_VALUE_VERSION
+    if isinstance(record.value, GroupMetadataValue):
+        version = GROUP_METADATA_VALUE_VERSION
+    elif isinstance(record.value, OffsetCommitValue):
         expires = record.value.expire_timestamp != -1
         version = EXPIRING_OFFSET_COMMIT_VALUE_VERSION if expires else OFFSET_COMMIT_VALUE_VERSION
     return _with_number(version, version, record.value)
@@ -97,17 +238,26 @@ def decode(item: KeyValue) -> GroupRecord | None:
     if item.key is None:
         return None
     kind, key = _number_and_rest(item.key)
-    if kind == RecordKind.GROUP_METADATA:
-        group = codec_for(GroupMetadataKey, 0).parse(key).group
-        return GroupMetadata(group, _decode_value(GroupMetadataValue, item.value))
     if kind == RecordKind.OFFSET_COMMIT:
         commit = codec_for(OffsetCommitKey, 0).parse(key)
         value = _decode_value(OffsetCommitValue, item.value)
         return OffsetCommit(commit.group, commit.topic, commit.partition, value)
+    if kind == RecordKind.GROUP_METADATA:
+        group = codec_for(GroupMetadataKey, 0).parse(key).group
+        return GroupMetadata(group, _decode_value(GroupMetadataValue, item.value))
     if kind == RecordKind.LEGACY_OFFSET_COMMIT:
         legacy = codec_for(LegacyOffsetCommitKey, 0).parse(key)
         return OffsetCommit(legacy.group, legacy.topic, legacy.partition, _decode_legacy_value(item.value))
-    return None
+    form = _FORM_OF_KIND.get(kind)
+    return None if form is None else _decode_by(form, key, item.value)
+
+
+def _decode_by(form: _Form, key: bytes, value: bytes | None) -> ConsumerGroupRecord:
+    named = codec_for(form.key, 0).parse(key)
+    # Any: the table ties record and value class, which mypy cannot follow.
+    fields: dict[str, Any] = {field.name: getattr(named, field.name) for field in form.key.wire_fields}
+    fields["value"] = _decode_value(form.value, value)
+    return form.record(**fields)
 
 
 def _decode_legacy_value(value: bytes | None) -> OffsetCommitValue | None:

@@ -7,59 +7,58 @@ while a request is decided.
 Source: Kafka's GroupCoordinatorShard, and the request checks of GroupCoordinatorService.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import assert_never
+from collections.abc import Iterable, Iterator, Sequence
 
-from wirekafka.groups import failures, offsets, views
-from wirekafka.groups.classic import joining, liveness, rebalance, stored, syncing, undo
+from wirekafka.groups import applying, deleting, failures, falling_due, offsets, views
+from wirekafka.groups.applying import Durable
+from wirekafka.groups.classic import held, joining, liveness, rebalance, syncing, undo
 from wirekafka.groups.classic.attempt import JoinFacts
-from wirekafka.groups.classic.group import ClassicGroup
-from wirekafka.groups.classic.member import Client
-from wirekafka.groups.classic.states import ClassicGroupState
 from wirekafka.groups.classic.turn import Turn
-from wirekafka.groups.classic.volatile import (
-    Deadline,
-    JoinDeadline,
-    RetentionDeadline,
-    SessionDeadline,
-    SyncDeadline,
-    Volatile,
-)
+from wirekafka.groups.classic.volatile import Deadline, RetentionDeadline, Volatile
+from wirekafka.groups.client import Client
 from wirekafka.groups.config import GroupConfig
-from wirekafka.groups.offsets import CommittedOffsets, DeletedTopic, PartitionExists
-from wirekafka.groups.records import GroupMetadata, GroupRecord, OffsetCommit
+from wirekafka.groups.consumer import classic_members, describing, heartbeat, metadata, sessions
+from wirekafka.groups.consumer.heartbeat import HeartbeatFacts
+from wirekafka.groups.consumer.settings import OverridesOf, no_overrides
+from wirekafka.groups.deleting import DeletedTopic
+from wirekafka.groups.offsets import Group, PartitionExists
+from wirekafka.groups.records import GroupMetadata, GroupRecord
+from wirekafka.groups.topics import NO_TOPICS, Topics
 from wirekafka.machine import Decision, Ticket
+from wirekafka.protocol.apis.consumer_group_describe import DescribedConsumerGroup
+from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from wirekafka.protocol.apis.describe_groups import DescribedGroup
 from wirekafka.protocol.apis.heartbeat import HeartbeatRequest, HeartbeatResponse
 from wirekafka.protocol.apis.join_group import JoinGroupRequest
 from wirekafka.protocol.apis.leave_group import LeaveGroupRequest
 from wirekafka.protocol.apis.list_groups import ListedGroup
 from wirekafka.protocol.apis.offset_commit import OffsetCommitRequest
+from wirekafka.protocol.apis.offset_delete import OffsetDeleteRequest
 from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequestGroup, OffsetFetchResponseGroup
 from wirekafka.protocol.apis.sync_group import SyncGroupRequest
-from wirekafka.protocol.error_codes import KafkaError
-from wirekafka.protocol.stored.consumer_offsets import GroupMetadataValue
-
-
-@dataclass(slots=True)
-class Durable:
-    """What the records say, and no more."""
-
-    groups: dict[str, GroupMetadataValue] = field(default_factory=dict)
-    offsets: CommittedOffsets = field(default_factory=CommittedOffsets)
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 
 class GroupShard:
     """Decides for the groups of one partition.
 
     Requests that may write or wait take a `ticket`, and are answered in a Decision, now or later:
-    join, sync, leave, commit_offsets. The others neither write nor wait and give their answer.
+    join, sync, leave, consumer_heartbeat, commit_offsets, and what deletes. The others neither write nor
+    wait, and give their answer.
     """
 
-    def __init__(self, partition: int, config: GroupConfig) -> None:
+    def __init__(
+        self,
+        partition: int,
+        config: GroupConfig,
+        topics: Topics = NO_TOPICS,
+        overrides_of: OverridesOf = no_overrides,
+    ) -> None:
+        """`topics` and `overrides_of` are asked anew for each decision, and `config` may be replaced."""
         self.partition = partition
         self.config = config
+        self.topics = topics
+        self.overrides_of = overrides_of
         self.durable = Durable()
         self.volatile = Volatile()
         self.wall_lead_ms = 0
@@ -85,7 +84,11 @@ class GroupShard:
         """
         turn = self._turn(now_ms)
         facts = JoinFacts(ticket, client, new_member_uuid, member_id_required, skip_assignment_known)
-        joining.join(turn, request, facts)
+        group = self.durable.consumer_groups.get(request.group_id)
+        if group is None or group.is_empty:
+            joining.join(turn, request, facts)
+        else:
+            classic_members.join(turn, group, request, facts)
         return turn.decision
 
     def sync(
@@ -93,19 +96,63 @@ class GroupShard:
     ) -> Decision[GroupRecord]:
         """Serve a SyncGroup; the answer may wait for the leader's."""
         turn = self._turn(now_ms)
-        syncing.sync(turn, request, ticket, protocol_required=protocol_required)
+        group = self.durable.consumer_groups.get(request.group_id)
+        if group is None:
+            syncing.sync(turn, request, ticket, protocol_required=protocol_required)
+        else:
+            classic_members.sync(turn, group, request, ticket, protocol_required=protocol_required)
         return turn.decision
 
     def heartbeat(self, request: HeartbeatRequest, *, now_ms: int) -> HeartbeatResponse:
         """Serve a Heartbeat."""
-        return HeartbeatResponse(error_code=liveness.heartbeat(self._turn(now_ms), request))
+        turn, group = self._turn(now_ms), self.durable.consumer_groups.get(request.group_id)
+        if group is None:
+            return HeartbeatResponse(error_code=liveness.heartbeat(turn, request))
+        return HeartbeatResponse(error_code=classic_members.heartbeat(turn, group, request))
+
+    def hold_heartbeat(
+        self, request: HeartbeatRequest, *, ticket: Ticket, now_ms: int
+    ) -> Decision[GroupRecord]:
+        """Serve a Heartbeat; when there is no news, the answer may wait for some."""
+        turn = self._turn(now_ms)
+        if request.group_id in self.durable.consumer_groups:
+            turn.reply(ticket, self.heartbeat(request, now_ms=now_ms))
+        else:
+            held.heartbeat(turn, request, ticket)
+        return turn.decision
+
+    def release_heartbeat(self, request: HeartbeatRequest, *, now_ms: int) -> Decision[GroupRecord]:
+        """Answer a Heartbeat that is held, since its client has more to say."""
+        turn = self._turn(now_ms)
+        turn.answer_heartbeat(request.group_id, request.member_id, ErrorCode.NONE)
+        return turn.decision
 
     def leave(
         self, request: LeaveGroupRequest, *, ticket: Ticket, now_ms: int, one_member: bool
     ) -> Decision[GroupRecord]:
         """Serve a LeaveGroup, of one member or of many."""
+        turn, group = self._turn(now_ms), self.durable.consumer_groups.get(request.group_id)
+        if group is None:
+            response = liveness.leave(turn, request, one_member=one_member)
+        else:
+            response = classic_members.leave(turn, group, request, one_member=one_member)
+        turn.reply(ticket, response)
+        return turn.decision
+
+    def consumer_heartbeat(
+        self,
+        request: ConsumerGroupHeartbeatRequest,
+        *,
+        ticket: Ticket,
+        now_ms: int,
+        client: Client,
+        new_member_uuid: str,
+        member_id_required: bool,
+    ) -> Decision[GroupRecord]:
+        """Serve a ConsumerGroupHeartbeat; a member without an id is given `new_member_uuid` for one."""
         turn = self._turn(now_ms)
-        turn.reply(ticket, liveness.leave(turn, request, one_member=one_member))
+        facts = HeartbeatFacts(client, new_member_uuid, member_id_required)
+        turn.reply(ticket, heartbeat.heartbeat(turn, request, facts))
         return turn.decision
 
     def commit_offsets(
@@ -126,6 +173,7 @@ class GroupShard:
         response = offsets.commit(
             turn,
             request,
+            self._group(request.group_id),
             group_id_not_found_known=group_id_not_found_known,
             by_topic_id=by_topic_id,
             exists=partition_exists,
@@ -141,24 +189,50 @@ class GroupShard:
         Topics have their names filled in; where they go by id, one without is UNKNOWN_TOPIC_ID.
         When all topics are asked for, a topic's id is given as it was committed, or is zero.
         """
-        exists = request.group_id in self.volatile.groups
-        stored = self.durable.offsets.of_group(request.group_id) if exists else {}
-        return views.fetched(request, stored, by_topic_id=by_topic_id)
+        group = self._group(request.group_id)
+        stored = self.durable.offsets.of_group(request.group_id)
+        return views.fetched(request, group, stored, by_topic_id=by_topic_id)
 
     def describe(self, group_id: str, *, group_id_not_found_known: bool) -> DescribedGroup:
         """Describe one group; who may do what to it is left to the caller."""
-        group = self.volatile.groups.get(group_id)
-        if group is None:
-            return views.described_missing(group_id, group_id_not_found_known=group_id_not_found_known)
-        return views.described(group)
+        group = self._group(group_id)
+        return views.described(group_id, group, group_id_not_found_known=group_id_not_found_known)
+
+    def describe_consumer_group(self, group_id: str) -> DescribedConsumerGroup:
+        """Describe one group of the consumer protocol; who may do what to it is left to the caller."""
+        return describing.described(self._turn(0), group_id)
 
     def list_groups(self, states: Sequence[str] = (), types: Sequence[str] = ()) -> list[ListedGroup]:
         """List the groups that are in one of `states` and of one of `types`, when those are named."""
-        return list(views.listed(self.volatile.groups.values(), states, types))
+        return list(views.listed(self._all_groups(), states, types))
+
+    def topics_changed(self, names: Iterable[str], now_ms: int) -> None:
+        """Hear that topics were made, deleted or given more partitions.
+
+        Nothing is decided at once: groups take it up with the next heartbeat of a member.
+        """
+        metadata.topics_changed(self._turn(now_ms), names)
 
     def delete_offsets_of_topics(self, topics: Iterable[DeletedTopic]) -> Decision[GroupRecord]:
         """Delete what is committed to topics that are gone."""
-        return Decision(records=[*offsets.tombstones_of_topics(self.durable.offsets, topics)])
+        return Decision(records=[*deleting.tombstones_of_topics(self.durable.offsets, topics)])
+
+    def delete_offsets(
+        self, request: OffsetDeleteRequest, *, ticket: Ticket, now_ms: int, partition_exists: PartitionExists
+    ) -> Decision[GroupRecord]:
+        """Serve an OffsetDelete."""
+        turn, group = self._turn(now_ms), self._group(request.group_id)
+        response = deleting.delete_offsets(
+            turn, request, group, self.durable.offsets, exists=partition_exists
+        )
+        turn.reply(ticket, response)
+        return turn.decision
+
+    def delete_group(self, group_id: str, *, ticket: Ticket, now_ms: int) -> Decision[GroupRecord]:
+        """Delete one group that is named in a DeleteGroups; the reply is its DeletableGroupResult."""
+        turn, group = self._turn(now_ms), self._group(group_id)
+        turn.reply(ticket, deleting.delete_group(turn, group_id, group, self.durable.offsets))
+        return turn.decision
 
     def forget(self, ticket: Ticket) -> None:
         """Never answer this ticket: its client hung up. Its member stays, as if it still waited."""
@@ -170,35 +244,7 @@ class GroupShard:
 
     def apply(self, record: GroupRecord) -> None:
         """Make a record's content the durable state; what a group has decided for itself settles."""
-        match record:
-            case OffsetCommit():
-                self.durable.offsets.apply(record)
-                if record.value is not None and record.group_id not in self.volatile.groups:
-                    self.volatile.groups[record.group_id] = ClassicGroup(record.group_id)
-            case GroupMetadata(group_id, None):
-                self.durable.groups.pop(group_id, None)
-                self._drop_group(group_id)
-            case GroupMetadata(group_id, value):
-                assert value is not None
-                self.durable.groups[group_id] = value
-                self._settle_or_restore(group_id, value)
-            case _:
-                assert_never(record)
-
-    def _settle_or_restore(self, group_id: str, value: GroupMetadataValue) -> None:
-        group = self.volatile.groups.get(group_id)
-        if group is not None and group.unwritten == value:
-            stored.settle(group)
-        else:
-            self.volatile.groups[group_id] = stored.restored(group_id, value)
-
-    def _drop_group(self, group_id: str) -> None:
-        group = self.volatile.groups.pop(group_id, None)
-        if group is None:
-            return
-        group.move_to(ClassicGroupState.DEAD, group.state_since_ms)
-        for member_id in [*group.members, *group.pending_members]:
-            self.volatile.deadlines.cancel(SessionDeadline(group_id, member_id))
+        applying.apply(self.durable, self.volatile, record)
 
     def loaded(self, now_ms: int) -> None:
         """Begin to serve after the log was replayed: every member has its session time-out anew."""
@@ -209,6 +255,9 @@ class GroupShard:
                 turn.expect_heartbeat(group, member)
             if len(group.members) > self.config.group_max_size:
                 rebalance.prepare(turn, group)
+        for consumer_group in self.durable.consumer_groups.values():
+            sessions.resume(turn, consumer_group)
+        self.volatile.new_topics_generation = self.topics.generation
         assert not turn.decision.records
 
     def wake_at_ms(self) -> int | None:
@@ -227,34 +276,17 @@ class GroupShard:
                 self.volatile.deadlines.schedule(deadline, now_ms)
                 break
             self._on_deadline(turn, deadline)
-            if isinstance(deadline, RetentionDeadline):
+            # A decision about a consumer group stands on its records: one at a time.
+            if isinstance(deadline, RetentionDeadline) or deadline.group_id in self.durable.consumer_groups:
                 break
         return turn.decision
 
     def _on_deadline(self, turn: Turn, deadline: Deadline) -> None:
         if isinstance(deadline, RetentionDeadline):
-            self._expire(turn)
+            deleting.expire(turn, self._all_groups(), self.durable.offsets)
             turn.schedule(deadline, self.config.offsets_retention_check_interval_ms)
             return
-        group = self.volatile.groups[deadline.group_id]
-        match deadline:
-            case SessionDeadline():
-                liveness.on_session_deadline(turn, group, deadline.member_id)
-            case JoinDeadline():
-                rebalance.on_join_deadline(turn, group)
-            case SyncDeadline():
-                rebalance.on_sync_deadline(turn, group)
-            case _:
-                assert_never(deadline)
-
-    def _expire(self, turn: Turn) -> None:
-        """Delete expired offsets, and groups that are empty and have no others."""
-        for group in self.volatile.groups.values():
-            gone = list(offsets.expired(turn, self.durable.offsets, group))
-            turn.decision.records.extend(gone)
-            kept = sum(map(len, self.durable.offsets.of_group(group.group_id).values())) - len(gone)
-            if group.is_empty and not kept:
-                turn.decision.records.append(GroupMetadata(group.group_id, None))
+        falling_due.on_deadline(turn, deadline)
 
     def on_append_failed(
         self, decision: Decision[GroupRecord], error: KafkaError, now_ms: int
@@ -267,8 +299,27 @@ class GroupShard:
             group = self.volatile.groups.get(record.group_id)
             if isinstance(record, GroupMetadata) and record.value is not None and group is not None:
                 undo.undo_record(turn, group, code, is_written=record.group_id in self.durable.groups)
+        for group_id in {record.group_id for record in decision.records}:
+            consumer_group = self.durable.consumer_groups.get(group_id)
+            if consumer_group is not None:
+                sessions.resume(turn, consumer_group)
         assert not turn.decision.records
         return turn.decision
 
+    def _group(self, group_id: str) -> Group | None:
+        return self.durable.consumer_groups.get(group_id) or self.volatile.groups.get(group_id)
+
+    def _all_groups(self) -> Iterator[Group]:
+        yield from self.volatile.groups.values()
+        yield from self.durable.consumer_groups.values()
+
     def _turn(self, now_ms: int) -> Turn:
-        return Turn(self.config, self.volatile, now_ms, now_ms + self.wall_lead_ms)
+        return Turn(
+            self.config,
+            self.volatile,
+            now_ms,
+            now_ms + self.wall_lead_ms,
+            consumer_groups=self.durable.consumer_groups,
+            topics=self.topics,
+            overrides_of=self.overrides_of,
+        )

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.member import Member
 from wirekafka.groups.classic.states import ClassicGroupState
+from wirekafka.groups.consumer.group import CONSUMER_TYPE
+from wirekafka.groups.offsets import Group, fetch_refusal
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.apis.describe_groups import DescribedGroup, DescribedGroupMember
 from wirekafka.protocol.apis.list_groups import ListedGroup
@@ -31,9 +33,15 @@ TopicOffsets = Mapping[str, Mapping[int, OffsetCommitValue]]
 
 
 def fetched(
-    request: OffsetFetchRequestGroup, stored: TopicOffsets, *, by_topic_id: bool
+    request: OffsetFetchRequestGroup, group: Group | None, stored: TopicOffsets, *, by_topic_id: bool
 ) -> OffsetFetchResponseGroup:
-    """Give the offsets asked for, -1 where there is none; null topics ask for all there are."""
+    """Give the offsets asked for, -1 where there is none; null topics ask for all there are.
+
+    A member of a consumer group that names itself must be one, and know its epoch.
+    """
+    refusal = fetch_refusal(group, request.member_id, request.member_epoch)
+    if refusal is not ErrorCode.NONE:
+        return OffsetFetchResponseGroup(group_id=request.group_id, topics=[], error_code=refusal)
     if request.topics is None:
         topics = [_all_of_topic(topic, partitions) for topic, partitions in stored.items()]
     else:
@@ -87,8 +95,15 @@ def _partition(
     )
 
 
-def described(group: ClassicGroup) -> DescribedGroup:
-    """Describe a group; what its members speak and read shows only while it is stable."""
+def described(group_id: str, group: Group | None, *, group_id_not_found_known: bool) -> DescribedGroup:
+    """Describe a classic group; what its members speak and read shows only while it is stable.
+
+    Any other is dead, and an error since DescribeGroups v6 (KIP-1043).
+    """
+    if not isinstance(group, ClassicGroup):
+        why = "not found" if group is None else "is not a classic group"
+        message = f"Group {group_id} {why}." if group_id_not_found_known else None
+        return _described_missing(group_id, message)
     protocol_name = group.protocol_name if group.is_stable else None
     return DescribedGroup(
         error_code=ErrorCode.NONE,
@@ -111,12 +126,10 @@ def _described_member(member: Member, protocol_name: str | None) -> DescribedGro
     )
 
 
-def described_missing(group_id: str, *, group_id_not_found_known: bool) -> DescribedGroup:
-    """Describe a group that is not there: dead, and an error since DescribeGroups v6 (KIP-1043)."""
-    code = ErrorCode.GROUP_ID_NOT_FOUND if group_id_not_found_known else ErrorCode.NONE
+def _described_missing(group_id: str, message: str | None) -> DescribedGroup:
     return DescribedGroup(
-        error_code=code,
-        error_message=f"Group {group_id} not found." if group_id_not_found_known else None,
+        error_code=ErrorCode.NONE if message is None else ErrorCode.GROUP_ID_NOT_FOUND,
+        error_message=message,
         group_id=group_id,
         group_state=ClassicGroupState.DEAD.value,
         protocol_type="",
@@ -125,21 +138,22 @@ def described_missing(group_id: str, *, group_id_not_found_known: bool) -> Descr
     )
 
 
-def listed(
-    groups: Iterable[ClassicGroup], states: Sequence[str], types: Sequence[str]
-) -> Iterator[ListedGroup]:
+def listed(groups: Iterable[Group], states: Sequence[str], types: Sequence[str]) -> Iterator[ListedGroup]:
     """List groups that are in one of the states and of one of the types; none named means any.
 
     Case does not matter, and a name that Kafka does not know matches nothing.
     """
     wanted_states = {state.strip().lower() for state in states}
-    if types and CLASSIC_TYPE not in {name.lower() for name in types}:
-        return
+    wanted_types = {name.lower() for name in types}
     for group in groups:
-        if not wanted_states or group.state.value.lower() in wanted_states:
+        group_type = CLASSIC_TYPE if isinstance(group, ClassicGroup) else CONSUMER_TYPE
+        protocol_type = group.protocol_type if isinstance(group, ClassicGroup) else CONSUMER_TYPE
+        state = group.state.value
+        is_of_state = not wanted_states or state.lower() in wanted_states
+        if is_of_state and (not wanted_types or group_type in wanted_types):
             yield ListedGroup(
                 group_id=group.group_id,
-                protocol_type=group.protocol_type or "",
-                group_state=group.state.value,
-                group_type=CLASSIC_TYPE,
+                protocol_type=protocol_type or "",
+                group_state=state,
+                group_type=group_type,
             )

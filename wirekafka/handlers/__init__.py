@@ -8,11 +8,12 @@ from typing import Any
 from wirekafka.handlers.api_versions import api_versions
 from wirekafka.handlers.classic_groups import heartbeat, join_group, leave_group, sync_group
 from wirekafka.handlers.configs import alter_configs, describe_configs, incremental_alter_configs
+from wirekafka.handlers.consumer_groups import consumer_group_describe, consumer_group_heartbeat
 from wirekafka.handlers.context import ClientConnection, CloseConnection, Endpoint, RequestContext
 from wirekafka.handlers.delete_records import delete_records
 from wirekafka.handlers.fetch import fetch
-from wirekafka.handlers.group_admin import describe_groups, find_coordinator, list_groups
-from wirekafka.handlers.group_offsets import offset_commit, offset_fetch
+from wirekafka.handlers.group_admin import delete_groups, describe_groups, find_coordinator, list_groups
+from wirekafka.handlers.group_offsets import offset_commit, offset_delete, offset_fetch
 from wirekafka.handlers.metadata import describe_cluster, metadata
 from wirekafka.handlers.offsets import list_offsets, offset_for_leader_epoch
 from wirekafka.handlers.produce import produce
@@ -38,6 +39,8 @@ HANDLERS: dict[int, Handler[Any, Any]] = {
         sync_group,
         describe_groups,
         list_groups,
+        delete_groups,
+        offset_delete,
         api_versions,
         create_topics,
         delete_topics,
@@ -49,6 +52,8 @@ HANDLERS: dict[int, Handler[Any, Any]] = {
         create_partitions,
         incremental_alter_configs,
         describe_cluster,
+        consumer_group_heartbeat,
+        consumer_group_describe,
     )
 }
 """Key to handler."""

@@ -19,8 +19,10 @@ from wirekafka.protocol.apis.api_versions import (
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
-_METADATA_VERSION = ("metadata.version", 7, 33)
-"""Kafka's name for what its metadata records mean: 7 is 3.3, 33 is 4.4."""
+_FEATURES = (("metadata.version", 7, 33), ("group.version", 0, 1))
+"""Name, oldest and newest level of what is served. Of Kafka's metadata records 7 is 3.3 and 33 is 4.4; group
+version 1 has the consumer protocol."""
+_LEVEL_0_SINCE = 4
 
 
 def _refuse(request: ApiVersionsRequest | None, error: KafkaError) -> ApiVersionsResponse:
@@ -35,17 +37,21 @@ async def api_versions(request: ApiVersionsRequest | None, context: RequestConte
     if request is None:
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
     _check_client(request, context)
-    name, oldest, newest = _METADATA_VERSION
     return ApiVersionsResponse(
         error_code=ErrorCode.NONE,
         api_keys=[
             ApiVersion(api_key=key, min_version=versions.oldest, max_version=versions.newest)
             for key, versions in context.connection.advertised.items()
         ],
-        supported_features=[SupportedFeatureKey(name=name, min_version=oldest, max_version=newest)],
+        supported_features=[
+            SupportedFeatureKey(name=name, min_version=oldest, max_version=newest)
+            for name, oldest, newest in _FEATURES
+            if oldest or context.version >= _LEVEL_0_SINCE  # KAFKA-17492: before, clients choke on a 0
+        ],
         finalized_features_epoch=context.broker.image.generation,
         finalized_features=[
             FinalizedFeatureKey(name=name, max_version_level=newest, min_version_level=newest)
+            for name, _, newest in _FEATURES
         ],
     )
 
@@ -55,6 +61,7 @@ def _check_client(request: ApiVersionsRequest, context: RequestContext) -> None:
         for text in (request.client_software_name, request.client_software_version):
             if not _SOFTWARE.fullmatch(text):
                 raise KafkaError(ErrorCode.INVALID_REQUEST, f"{text!r} is no software name or version.")
+        context.connection.acquaintance.software_name = request.client_software_name
     if context.version >= 5:
         _check_destination(request, context)
 

@@ -11,6 +11,7 @@ import uuid
 from typing import cast
 
 from wirekafka.handlers.context import RequestContext
+from wirekafka.handlers.patience import bears_held_heartbeats
 from wirekafka.handlers.registry import handles
 from wirekafka.protocol.apis.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from wirekafka.protocol.apis.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupResponse
@@ -85,11 +86,19 @@ def _refuse_heartbeat(request: HeartbeatRequest, error: KafkaError) -> Heartbeat
     return HeartbeatResponse(error_code=error.code)
 
 
-@handles(HEARTBEAT, refusal=_refuse_heartbeat)
+@handles(HEARTBEAT, refusal=_refuse_heartbeat, may_wait=True)
 async def heartbeat(request: HeartbeatRequest, context: RequestContext) -> HeartbeatResponse:
-    return context.broker.coordination.tell(
-        request.group_id, lambda shard, now_ms: shard.heartbeat(request, now_ms=now_ms)
+    if not bears_held_heartbeats(context):
+        return context.broker.coordination.tell(
+            request.group_id, lambda shard, now_ms: shard.heartbeat(request, now_ms=now_ms)
+        )
+    reply = await context.broker.coordination.ask_until(
+        request.group_id,
+        lambda shard, ticket, now_ms: shard.hold_heartbeat(request, ticket=ticket, now_ms=now_ms),
+        context.connection.acquaintance.more_is_said,
+        lambda shard, now_ms: shard.release_heartbeat(request, now_ms=now_ms),
     )
+    return cast(HeartbeatResponse, reply)
 
 
 def _refuse_leave(request: LeaveGroupRequest, error: KafkaError) -> LeaveGroupResponse:

@@ -1,8 +1,10 @@
 """Who asks, from where, in which version: what a handler knows besides the request."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import trio
 
 from wirekafka.broker import Broker, GroupClient
 from wirekafka.protocol.message import Versions
@@ -15,6 +17,16 @@ class CloseConnection(Exception):
 class Endpoint(NamedTuple):
     host: str
     port: int
+
+
+@dataclass(slots=True)
+class Acquaintance:
+    """What becomes known of a connection while it lasts."""
+
+    software_name: str = ""
+    """What the client calls itself in ApiVersions (KIP-511); empty while it has not."""
+    more_is_said: Callable[[], Awaitable[None]] = trio.sleep_forever
+    """Returns when more bytes have come, or the client has hung up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +42,7 @@ class ClientConnection:
     """Where this client reaches the broker: what it is told in metadata."""
     advertised: Mapping[int, Versions]
     """The versions of every API that has a handler, by key."""
+    acquaintance: Acquaintance = field(default_factory=Acquaintance)
 
 
 @dataclass(frozen=True, slots=True)

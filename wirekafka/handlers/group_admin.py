@@ -1,18 +1,26 @@
-"""FindCoordinator, ListGroups and DescribeGroups.
+"""FindCoordinator, ListGroups, DescribeGroups and DeleteGroups.
 
 FindCoordinator: v0-3 ask for one key, v4 and later for many; share groups since v6. ListGroups: from
 v4 on by state, from v5 on by type. DescribeGroups: from v6 on an unknown group is an error, before
-it is a group that is Dead.
+it is a group that is Dead. DeleteGroups: from v3 on with a message for each group.
 
-Source: KIP-518, KIP-699, KIP-848, KIP-1043; Kafka's KafkaApis.getCoordinator,
-handleListGroupsRequest and handleDescribeGroupsRequest. Unlike Kafka, the first answer has the
-coordinator: the offsets topic is made before it is given.
+Source: KIP-229, KIP-518, KIP-699, KIP-848, KIP-1043; Kafka's KafkaApis.getCoordinator,
+handleListGroupsRequest, handleDescribeGroupsRequest and handleDeleteGroupsRequest. Unlike Kafka, the
+first answer has the coordinator: the offsets topic is made before it is given.
 """
+
+from typing import cast
 
 from wirekafka.broker import OFFSETS_TOPIC
 from wirekafka.handlers.authorized import GROUP_OPERATIONS
 from wirekafka.handlers.context import RequestContext
 from wirekafka.handlers.registry import handles
+from wirekafka.protocol.apis.delete_groups import (
+    DELETE_GROUPS,
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
 from wirekafka.protocol.apis.describe_groups import (
     DESCRIBE_GROUPS,
     DescribedGroup,
@@ -137,3 +145,28 @@ def _not_described(group_id: str, error: KafkaError) -> DescribedGroup:
         protocol_data="",
         members=[],
     )
+
+
+def _refuse_delete(request: DeleteGroupsRequest, error: KafkaError) -> DeleteGroupsResponse:
+    return DeleteGroupsResponse(results=[_not_deleted(group_id, error) for group_id in request.groups_names])
+
+
+@handles(DELETE_GROUPS, refusal=_refuse_delete)
+async def delete_groups(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
+    asked_once = dict.fromkeys(request.groups_names)
+    return DeleteGroupsResponse(results=[await _delete(group_id, context) for group_id in asked_once])
+
+
+async def _delete(group_id: str, context: RequestContext) -> DeletableGroupResult:
+    try:
+        reply = await context.broker.coordination.ask(
+            group_id,
+            lambda shard, ticket, now_ms: shard.delete_group(group_id, ticket=ticket, now_ms=now_ms),
+        )
+    except KafkaError as error:
+        return _not_deleted(group_id, error)
+    return cast(DeletableGroupResult, reply)
+
+
+def _not_deleted(group_id: str, error: KafkaError) -> DeletableGroupResult:
+    return DeletableGroupResult(group_id=group_id, error_code=error.code, error_message=error.message)

@@ -1,10 +1,10 @@
-"""OffsetCommit and OffsetFetch: how far groups have read.
+"""OffsetCommit, OffsetFetch and OffsetDelete: how far groups have read.
 
-OffsetFetch: v0-7 ask for one group, v8 and later for many. Both: from v9 on an unknown group is
-named as such, from v10 on topics go by id (KIP-848, KIP-1319).
+OffsetFetch: v0-7 ask for one group, v8 and later for many. It and OffsetCommit: from v9 on an unknown
+group is named as such, from v10 on topics go by id (KIP-848, KIP-1319). OffsetDelete: v0 only.
 
-Source: KIP-211, KIP-447, KIP-709; Kafka's KafkaApis.handleOffsetCommitRequest and
-handleOffsetFetchRequest; the rules are in `groups`.
+Source: KIP-211, KIP-447, KIP-496, KIP-709; Kafka's KafkaApis.handleOffsetCommitRequest,
+handleOffsetFetchRequest and handleOffsetDeleteRequest; the rules are in `groups`.
 """
 
 from collections.abc import Sequence
@@ -20,6 +20,7 @@ from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
+from wirekafka.protocol.apis.offset_delete import OFFSET_DELETE, OffsetDeleteRequest, OffsetDeleteResponse
 from wirekafka.protocol.apis.offset_fetch import (
     OFFSET_FETCH,
     OffsetFetchRequest,
@@ -166,6 +167,21 @@ def _failed_topics(
         )
         for topic in topics or ()
     ]
+
+
+def _refuse_delete(request: OffsetDeleteRequest, error: KafkaError) -> OffsetDeleteResponse:
+    return OffsetDeleteResponse(error_code=error.code)
+
+
+@handles(OFFSET_DELETE, refusal=_refuse_delete)
+async def offset_delete(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
+    reply = await context.broker.coordination.ask(
+        request.group_id,
+        lambda shard, ticket, now_ms: shard.delete_offsets(
+            request, ticket=ticket, now_ms=now_ms, partition_exists=context.broker.partitions.exists
+        ),
+    )
+    return cast(OffsetDeleteResponse, reply)
 
 
 def _name_of(topic_id: bytes, context: RequestContext) -> str:

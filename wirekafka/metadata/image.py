@@ -73,6 +73,8 @@ class MetadataImage:
         self.next_producer_id = 0
         self.generation = 0
         """Grows with every change."""
+        self.topics_generation = 0
+        """Grows with every change of the topics and of their partitions."""
         self.broker_configs_generation = 0
         """Grows with every change of a broker's settings."""
 
@@ -109,6 +111,7 @@ class MetadataImage:
         self.generation += 1
 
     def _add_topic(self, record: TopicRecord) -> None:
+        self.topics_generation += 1
         assert record.name not in self._topics, "a topic is created once"
         topic = TopicImage(record.name, TopicId(record.topic_id))
         self._topics[topic.name] = self._topics_by_id[topic.topic_id] = topic
@@ -117,6 +120,7 @@ class MetadataImage:
             self._names_by_collision_key.setdefault(key, {})[topic.name] = None
 
     def _put_partition(self, record: PartitionRecord) -> None:
+        self.topics_generation += 1
         self._topics_by_id[record.topic_id].partitions[record.partition_id] = PartitionImage(
             record.leader, record.leader_epoch, tuple(record.replicas), tuple(record.isr)
         )
@@ -127,6 +131,7 @@ class MetadataImage:
         Each change of the leader is an epoch. That nobody leads any more is what a Kafka says that stops: its
         epoch is over, and the node of this folder leads in the next.
         """
+        self.topics_generation += 1
         partitions = self._topics_by_id[record.topic_id].partitions
         before = partitions[record.partition_id]
         changes_leader = record.leader != _SAME_LEADER
@@ -150,6 +155,7 @@ class MetadataImage:
             self._configs.pop(resource, None)
 
     def _remove_topic(self, record: RemoveTopicRecord) -> None:
+        self.topics_generation += 1
         topic = self._topics_by_id.pop(record.topic_id)
         self.removed_topic_ids.add(topic.topic_id)
         del self._topics[topic.name]

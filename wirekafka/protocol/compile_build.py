@@ -194,7 +194,7 @@ class _Build:
             self.put(f"out += pack(f'>{{{n}}}{letter}', *{items})")
 
     def nullable_struct(self, node: NullableStruct, source: str) -> None:
-        self.nullable(True, source, lambda held: self.present_struct(node.inner, held), b"\xff")
+        self.nullable(True, source, lambda held: self.present_struct(node.inner, held), node.null)
 
     def present_struct(self, inner: Instance, value: str) -> None:
         self.writer.run.append(("B", "1"))
@@ -208,7 +208,10 @@ class _Build:
         if any(holds_records(field.subcon) for field in node.fields):
             raise TypeError(f"no compiler for record data in a tagged field of {source}")
         values = [self.variable("value", f"{source}.{field.name}") for field in node.fields]
-        defaults = [self.at_default(field.default, v) for field, v in zip(node.fields, values, strict=True)]
+        defaults = [
+            self.at_default(field.default, v, nullable=isinstance(field.subcon, NullableStruct))
+            for field, v in zip(node.fields, values, strict=True)
+        ]
         with self.block(f"if {' and '.join(defaults)}:"):
             self.zero_byte()
         with self.block("else:"):
@@ -230,7 +233,7 @@ class _Build:
             self.put("out += varint_bytes(len(raw))")
             self.put("out += raw")
 
-    def at_default(self, default: Callable[[], Any], source: str) -> str:
+    def at_default(self, default: Callable[[], Any], source: str, *, nullable: bool = False) -> str:
         """A condition for `source` being at its default; of a message, field by field."""
         value = default()
         if value is None:
@@ -239,7 +242,8 @@ class _Build:
             return f"{source} == {value!r}"
         if hasattr(value, "wire_fields") and value == type(value)():
             fields = (self.at_default(f.default, f"{source}.{f.name}") for f in value.wire_fields)
-            return " and ".join(fields)
+            there = [f"{source} is not None"] if nullable else []
+            return " and ".join([*there, *fields])
         return f"{source} == {self.writer.refer('default', value)}"
 
 

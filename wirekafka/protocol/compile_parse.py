@@ -210,7 +210,7 @@ class _Parse:
     def nullable_struct(self, node: NullableStruct, target: str) -> None:
         marker = self.writer.name("marker")
         self.writer.run.append(("b", marker))
-        with self.block(f"if {marker} < 0:"):
+        with self.block(f"if {marker} < {0 if node.null[0] else 1}:"):
             self.put(f"{target} = None")
         with self.block("else:"):
             self.put(f"{target} = {self.instance(node.inner)}")

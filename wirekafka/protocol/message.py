@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, cast, dataclass_transform
 
 import construct
 
-from wirekafka.protocol.nodes import TAGGED, Instance, TaggedField, TaggedFields
+from wirekafka.protocol.nodes import TAGGED, Instance, NullableStruct, TaggedField, TaggedFields
 from wirekafka.protocol.wire import Wire
 
 T = TypeVar("T")
@@ -190,7 +190,9 @@ class Message(metaclass=MessageType):
                 continue
             if flexible and version in f.tagged:
                 assert f.tag is not None
-                tagged.append(TaggedField(f.tag, f.name, f.node(version, flexible), f.default))
+                node = f.node(version, flexible)
+                node = node.in_tag() if isinstance(node, NullableStruct) else node
+                tagged.append(TaggedField(f.tag, f.name, node, f.default))
             else:
                 fields.append(f.name / f.node(version, flexible))
         if flexible:

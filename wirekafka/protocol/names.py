@@ -10,7 +10,7 @@ from wirekafka.protocol import headers
 from wirekafka.protocol.apis import APIS
 from wirekafka.protocol.codec import codec_for
 from wirekafka.protocol.message import Message
-from wirekafka.protocol.stored import cluster_metadata, consumer_offsets, consumer_protocol
+from wirekafka.protocol.stored import cluster_metadata, consumer_groups, consumer_offsets, consumer_protocol
 
 
 def _messages_of(module: ModuleType) -> dict[str, type[Message]]:
@@ -24,7 +24,7 @@ def _messages_of(module: ModuleType) -> dict[str, type[Message]]:
 MESSAGES: dict[str, type[Message]] = {
     cls.__name__: cls for api in APIS.values() for cls in (api.request, api.response)
 }
-for _module in (headers, consumer_protocol, consumer_offsets, cluster_metadata):
+for _module in (headers, consumer_protocol, consumer_offsets, consumer_groups, cluster_metadata):
     MESSAGES |= _messages_of(_module)
 
 

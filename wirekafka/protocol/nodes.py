@@ -145,18 +145,24 @@ def check_null(n: int, nullable: bool, path: str) -> None:
 
 
 class NullableStruct(Construct):  # type: ignore[misc]
-    """One byte, 1 or -1, then the struct or nothing (KIP-893)."""
+    """One byte, then the struct or nothing (KIP-893): 1 or -1; in a tagged field 1 or 0, as varints."""
 
-    def __init__(self, inner: "Instance") -> None:
+    def __init__(self, inner: "Instance", *, tagged: bool = False) -> None:
         super().__init__()
         self.inner = inner
+        self.null = b"\0" if tagged else b"\xff"
+
+    def in_tag(self) -> "NullableStruct":
+        """Give the form that it has as a tagged field."""
+        return NullableStruct(self.inner, tagged=True)
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
         marker = stream_read(stream, 1, path)[0]
-        return self.inner._parsereport(stream, context, path) if marker < 0x80 else None
+        absent = marker >= 0x80 or marker == self.null[0]
+        return None if absent else self.inner._parsereport(stream, context, path)
 
     def _build(self, obj: Any, stream: Any, context: Any, path: str) -> Any:
-        stream_write(stream, b"\xff" if obj is None else b"\x01", 1, path)
+        stream_write(stream, self.null if obj is None else b"\x01", 1, path)
         if obj is not None:
             self.inner._build(obj, stream, context, path)
         return obj

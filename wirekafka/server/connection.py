@@ -12,6 +12,7 @@ Source: Kafka's Processor and RequestChannel (one request in flight a connection
 
 import errno
 from collections.abc import Sequence, Sized
+from functools import partial
 
 import trio
 
@@ -19,6 +20,7 @@ from wirekafka.handlers import ClientConnection, CloseConnection
 from wirekafka.observability import get_logger
 from wirekafka.protocol.connection import ServerConnection
 from wirekafka.protocol.error_codes import MalformedMessage
+from wirekafka.protocol.framing import FrameBuffer
 from wirekafka.server.dispatch import answer, may_wait
 from wirekafka.server.transport import SocketTransport
 
@@ -36,6 +38,7 @@ async def serve_connection(
     """Serve one peer until it closes, breaks the protocol or is cancelled."""
     connection = ServerConnection(max_request_bytes)
     frames = connection.frames
+    client.acquaintance.more_is_said = partial(_more_is_said, transport, frames)
     try:
         while count := await transport.receive_into(frames.space()):
             frames.received(count)
@@ -51,6 +54,12 @@ async def serve_connection(
             logger.debug("lost %s: %s", client.peer, error)
     finally:
         transport.close()
+
+
+async def _more_is_said(transport: SocketTransport, frames: FrameBuffer) -> None:
+    """Wait until the peer, whose request is being answered, says more or hangs up."""
+    if not frames.holds_part:
+        await transport.wait_readable()
 
 
 async def _answer_received(

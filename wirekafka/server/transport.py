@@ -47,6 +47,10 @@ class SocketTransport:
             await self.give_way()
             return count
 
+    async def wait_readable(self) -> None:
+        """Wait until `receive_into` would give something at once, be it the news that the peer closed."""
+        await trio.lowlevel.wait_readable(self._socket)
+
     async def give_way(self) -> None:
         """Let other tasks run, now and then. Called for each request and each receive."""
         self._turns += 1

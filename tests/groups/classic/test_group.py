@@ -2,8 +2,9 @@
 
 import pytest
 
+from wirekafka.groups import Client
 from wirekafka.groups.classic.group import ClassicGroup, Replacement
-from wirekafka.groups.classic.member import Client, Member, Parked
+from wirekafka.groups.classic.member import Member, Parked
 from wirekafka.groups.classic.states import ClassicGroupState
 from wirekafka.machine import Ticket
 from wirekafka.protocol.error_codes import ErrorCode

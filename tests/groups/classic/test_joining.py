@@ -2,7 +2,9 @@
 
 from tests.support.playbook import GroupPlaybook
 from wirekafka.groups import GroupConfig, GroupMetadata, records
-from wirekafka.protocol.error_codes import ErrorCode
+from wirekafka.groups.consumer.group import ConsumerGroup
+from wirekafka.groups.records import ConsumerGroupMetadata
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 
 def test_group_is_written_down_when_its_first_member_comes() -> None:
@@ -27,6 +29,47 @@ def test_refused_first_join_still_makes_the_group() -> None:
     play.at(600_000)
 
     assert play.state() == "Dead"
+
+
+def test_consumer_group_without_members_becomes_a_classic_one() -> None:
+    """KIP-848: its records go, what it has committed stays; also after a restart."""
+    play = GroupPlaybook()
+    play.shard.durable.consumer_groups["g"] = ConsumerGroup("g")
+    play.commit(offset=7)
+    written = len(play.log)
+    ticket = play.join("a", member_id_required=True)
+
+    assert play.joined(ticket).error_code == ErrorCode.MEMBER_ID_REQUIRED
+    kinds = [type(records.decode(item)) for item in play.log[written:]]
+    assert kinds[-2:] == [ConsumerGroupMetadata, GroupMetadata]
+    for _ in range(2):
+        assert [(row.group_type, row.group_state) for row in play.shard.list_groups()] == [
+            ("classic", "Empty")
+        ]
+        assert play.fetch() == 7
+        play.restart()
+
+
+def test_consumer_group_stays_when_who_joins_is_not_known() -> None:
+    """A member id that it never gave out; the answer is the same as if it were not there."""
+    play = GroupPlaybook()
+    play.shard.durable.consumer_groups["g"] = ConsumerGroup("g")
+    ticket = play.join("a", "a-1")
+
+    assert play.joined(ticket).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+    assert [row.group_type for row in play.shard.list_groups()] == ["consumer"]
+    assert play.log == []
+
+
+def test_consumer_group_stays_when_the_classic_one_cannot_be_written() -> None:
+    """All of it is one batch of records."""
+    play = GroupPlaybook()
+    play.shard.durable.consumer_groups["g"] = ConsumerGroup("g")
+    play.append_error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "The log is offline.")
+    ticket = play.join("a")
+
+    assert play.joined(ticket).error_code == ErrorCode.NOT_COORDINATOR
+    assert [row.group_type for row in play.shard.list_groups()] == ["consumer"]
 
 
 def test_follower_of_a_stable_group_is_given_its_generation_again() -> None:
@@ -93,6 +136,21 @@ def test_full_rebalance_turns_away_who_comes_last() -> None:
     assert play.joined(late).error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
     play.at(play.now_ms + 60_000)
     assert [member.member_id for member in play.joined(leader).members] == ["a-1", f"c-{newcomer}"]
+
+
+def test_pending_members_take_no_room() -> None:
+    """group.max.size counts who joins: ids are given to more, and the last of them is turned away."""
+    play = GroupPlaybook(GroupConfig(group_max_size=1))
+    ids = [play.joined(play.join(who, member_id_required=True)).member_id for who in "ab"]
+    first, second = (play.join(member_id[0], member_id) for member_id in ids)
+    assert play.joined(second).error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
+    play.at(3_000)
+
+    assert play.joined(first).generation_id == 1
+    assert play.joined(play.join("b", ids[1])).error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert play.joined(play.join("c", member_id_required=True)).error_code == (
+        ErrorCode.GROUP_MAX_SIZE_REACHED
+    )
 
 
 def test_new_member_that_waits_too_long_is_dropped() -> None:

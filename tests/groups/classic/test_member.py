@@ -2,7 +2,8 @@
 
 import pytest
 
-from wirekafka.groups.classic.member import Client, Member
+from wirekafka.groups import Client
+from wirekafka.groups.classic.member import Member
 
 
 def member(instance: str | None = None) -> Member:

@@ -69,3 +69,12 @@ def test_waiting_for_static_members_ends_with_their_sessions() -> None:
 
     play.at(start_ms + 10_000)
     assert play.state() == "Empty"
+
+
+def test_leader_is_told_of_the_generation_last() -> None:
+    """So that its followers, who have less to do, send SyncGroup before it can do more than that."""
+    play = GroupPlaybook()
+    play.stable("a", "b", "c")
+    tickets = {who: play.join(who[0], who) for who in ("a-1", "c-3", "b-2")}
+
+    assert list(play.answers)[-3:] == [tickets["b-2"], tickets["c-3"], tickets["a-1"]]

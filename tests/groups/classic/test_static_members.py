@@ -29,3 +29,15 @@ def test_new_member_has_the_session_that_it_asked_for() -> None:
 
     assert play.state() == "Empty"
     assert play.shard.durable.groups["g"].members == []
+
+
+def test_static_follower_may_come_back_with_another_subscription() -> None:
+    """Kafka asks whether the vote changes, not the metadata: the leader hears of it when it next assigns."""
+    play = GroupPlaybook()
+    play.stable("a", "b", instances=True)
+    back = play.joined(play.join("b", instance="ib", protocols={"range": b"other"}))
+    play.restart()
+    group = play.shard.describe("g", group_id_not_found_known=True)
+
+    assert (back.error_code, back.generation_id, group.group_state) == (ErrorCode.NONE, 1, "Stable")
+    assert {m.group_instance_id: m.member_metadata for m in group.members} == {"ia": b"", "ib": b"other"}

@@ -55,3 +55,12 @@ def test_session_of_a_waiting_member_starts_anew_with_its_assignment() -> None:
     assert play.heartbeat("b-2", 1) is ErrorCode.NONE
 
     assert play.state() == "Stable"
+
+
+def test_leader_has_its_assignment_last() -> None:
+    """Its next request may begin a rebalance, in which no follower may still wait for this answer."""
+    play = completing()
+    follower = play.sync("b-2", 1)
+    leader = play.sync("a-1", 1, {"a-1": b"A", "b-2": b"B"})
+
+    assert list(play.answers)[-2:] == [follower, leader]

@@ -40,6 +40,14 @@ CONTRADICTIONS = {
         {"queued.max.request.bytes": "5"},
         r"queued.max.request.bytes \(5\) must not be below socket.request.max.bytes",
     ),
+    "assignor": (
+        {"group.consumer.assignors": "uniform,org.example.Fair"},
+        "assignors names org.example.Fair: it may name uniform and range",
+    ),
+    "assignor twice": (
+        {"group.consumer.assignors": "uniform,org.apache.kafka.coordinator.group.assignor.UniformAssignor"},
+        "assignors names org.apache.kafka.coordinator.group.assignor.UniformAssignor",
+    ),
     "idle": (
         {"connections.max.idle.ms": "100"},
         r"authentication.delay.ms \(100\) must be below connections.max.idle.ms \(100\)",
@@ -61,10 +69,11 @@ def test_contradiction_is_refused_with_both_settings(given: dict[str, str], mess
         {"log.retention.ms": "5", "log.retention.hours": "0"},
         {"queued.max.request.bytes": "-1"},
         {"connections.max.idle.ms": "-1"},
+        {"group.consumer.assignors": "org.apache.kafka.coordinator.group.assignor.RangeAssignor"},
     ],
 )
-def test_value_that_stands_for_none_contradicts_nothing(given: dict[str, str]) -> None:
-    """-1 is no limit; a coarser unit is not looked at where a finer one is set."""
+def test_value_that_contradicts_nothing_is_taken(given: dict[str, str]) -> None:
+    """-1 is no limit; a coarser unit is not looked at where a finer one is set; assignors have two names."""
     settings = Settings.load("", given)
 
     assert all(settings.text(name) == text for name, text in given.items())

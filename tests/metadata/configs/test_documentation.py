@@ -8,6 +8,7 @@ import pytest
 import wirekafka
 from wirekafka.metadata.configs.broker import BROKER_CONFIGS
 from wirekafka.metadata.configs.documentation import DOCUMENTATION, NOT_YET
+from wirekafka.metadata.configs.group import GROUP_CONFIGS
 from wirekafka.metadata.configs.profiles import PROFILES
 from wirekafka.metadata.configs.topic import TOPIC_CONFIGS, TOPIC_SYNONYMS
 
@@ -20,7 +21,7 @@ def has_effect(name: str) -> bool:
 @pytest.mark.parametrize(("name", "sentence"), DOCUMENTATION.items())
 def test_sentence_belongs_to_a_setting(name: str, sentence: str) -> None:
     """No text for a name that does not exist; each is a sentence."""
-    assert name in BROKER_CONFIGS or name in TOPIC_CONFIGS
+    assert name in BROKER_CONFIGS or name in TOPIC_CONFIGS or name in GROUP_CONFIGS
     assert sentence.endswith(".")
 
 

@@ -8,8 +8,9 @@ Source: the arguments that Kafka's GroupMetadataManager hands from one classicGr
 from dataclasses import dataclass
 
 from wirekafka.groups.classic.group import ClassicGroup
-from wirekafka.groups.classic.member import Client, Member, Protocols
+from wirekafka.groups.classic.member import Member, Protocols
 from wirekafka.groups.classic.turn import Turn
+from wirekafka.groups.client import Client
 from wirekafka.machine import Ticket
 from wirekafka.protocol.apis.join_group import JoinGroupRequest
 

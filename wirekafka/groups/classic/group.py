@@ -87,6 +87,23 @@ class ClassicGroup:
         return self.state is ClassicGroupState.STABLE
 
     @property
+    def is_of_consumers(self) -> bool:
+        """Whether its members speak the protocol that tells the broker what they read."""
+        return self.protocol_type == CONSUMER_PROTOCOL_TYPE
+
+    @property
+    def empty_since_ms(self) -> int | None:
+        """Wall time at which the last member went; None while there are any, or when it is not known."""
+        was_group = self.is_empty and self.protocol_type is not None and self.state_since_ms != -1
+        return self.state_since_ms if was_group else None
+
+    @property
+    def may_lose_offsets(self) -> bool:
+        """Whether offsets may expire: not while it is not known who will read what (KIP-211)."""
+        stable_consumers = self.is_stable and self.topics is not None
+        return self.is_empty or self.protocol_type is None or stable_consumers
+
+    @property
     def can_rebalance(self) -> bool:
         return ClassicGroupState.PREPARING_REBALANCE in MOVES[self.state]
 
@@ -101,6 +118,15 @@ class ClassicGroup:
     @property
     def rebalance_timeout_ms(self) -> int:
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    def followers_first(self) -> list[Member]:
+        """Give the members in the order in which they are answered, the leader last.
+
+        It may have as its next request a JoinGroup that begins a rebalance. A follower that was told first
+        has had its turn by then; one that has not is refused its assignment (REBALANCE_IN_PROGRESS), and
+        clients count on being told of it (librdkafka).
+        """
+        return sorted(self.members.values(), key=lambda member: member.member_id == self.leader_id)
 
     def is_alive_by_waiting(self, member: Member) -> bool:
         """Whether a parked request of the member stands for its heartbeats."""
@@ -207,7 +233,7 @@ class ClassicGroup:
 
     def refresh_topics(self) -> None:
         """Work out `topics` from the members' metadata."""
-        if self.protocol_type != CONSUMER_PROTOCOL_TYPE:
+        if not self.is_of_consumers:
             self.topics = None
         elif not self.members:
             self.topics = frozenset()
@@ -220,5 +246,5 @@ class ClassicGroup:
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether a member reads the topic; a consumer group of unknown topics is taken to."""
         if self.topics is None:
-            return self.protocol_type == CONSUMER_PROTOCOL_TYPE
+            return self.is_of_consumers
         return topic in self.topics

@@ -14,6 +14,7 @@ from wirekafka.groups.classic.stored import new_group_value
 from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.classic.volatile import SessionDeadline
 from wirekafka.groups.config import GroupConfig
+from wirekafka.groups.deleting import tombstones_of_group
 from wirekafka.protocol.apis.join_group import JoinGroupRequest
 from wirekafka.protocol.error_codes import ErrorCode
 
@@ -24,9 +25,10 @@ NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 def join(turn: Turn, request: JoinGroupRequest, facts: JoinFacts) -> None:
     """Serve a JoinGroup, at once or when its rebalance is complete.
 
-    A group that is not there comes into being with its first member, and a record says so.
+    A group that is not there comes into being with its first member, and a record says so. In place of
+    a consumer group that has no members it does so too, and takes over what was committed.
     """
-    refusal = _request_refusal(turn.config, request)
+    refusal = request_refusal(turn.config, request)
     if refusal is not None:
         turn.reply(facts.ticket, join_error(refusal, request.member_id))
         return
@@ -37,6 +39,9 @@ def join(turn: Turn, request: JoinGroupRequest, facts: JoinFacts) -> None:
     if request.member_id:
         turn.reply(facts.ticket, join_error(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id))
         return
+    replaced = turn.consumer_groups.get(request.group_id)
+    if replaced is not None:
+        turn.decision.records.extend(tombstones_of_group(replaced))
     group = ClassicGroup(request.group_id, state_since_ms=turn.wall_ms)
     turn.volatile.groups[request.group_id] = group
     value = new_group_value(group)
@@ -44,7 +49,8 @@ def join(turn: Turn, request: JoinGroupRequest, facts: JoinFacts) -> None:
     turn.record_group(group, value)
 
 
-def _request_refusal(config: GroupConfig, request: JoinGroupRequest) -> ErrorCode | None:
+def request_refusal(config: GroupConfig, request: JoinGroupRequest) -> ErrorCode | None:
+    """Judge a JoinGroup by itself, whatever its group is."""
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
     low, high = config.group_min_session_timeout_ms, config.group_max_session_timeout_ms

@@ -8,18 +8,11 @@ Source: Kafka's ClassicGroupMember.
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from wirekafka.groups.client import Client
 from wirekafka.machine import Ticket
 
 Protocols = tuple[tuple[str, bytes], ...]
 """What a member can speak, in its order of preference: name and metadata."""
-
-
-@dataclass(frozen=True, slots=True)
-class Client:
-    """Who joins: the client id of the request header and the peer's address as Kafka writes it."""
-
-    client_id: str
-    client_host: str
 
 
 @dataclass(slots=True)

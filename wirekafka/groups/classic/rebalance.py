@@ -32,6 +32,8 @@ def prepare(turn: Turn, group: ClassicGroup) -> None:
     turn.cancel(SyncDeadline(group.group_id))
     is_initial = group.is_empty
     group.move_to(ClassicGroupState.PREPARING_REBALANCE, turn.wall_ms)
+    for member_id in group.members:
+        turn.answer_heartbeat(group.group_id, member_id, ErrorCode.REBALANCE_IN_PROGRESS)
     if is_initial:
         _start_initial_delay(turn, group)
     elif group.all_joined:
@@ -95,7 +97,7 @@ def complete(turn: Turn, group: ClassicGroup) -> None:
 
 
 def _announce_generation(turn: Turn, group: ClassicGroup) -> None:
-    for member in group.members.values():
+    for member in group.followers_first():
         turn.answer_join(group, member.member_id, join_answer(group, member.member_id))
         turn.expect_heartbeat(group, member)
         member.is_new = False

@@ -9,8 +9,9 @@ Source: Kafka's GroupCoordinatorRecordHelpers.newGroupMetadataRecord and GroupMe
 from collections.abc import Mapping
 
 from wirekafka.groups.classic.group import ClassicGroup
-from wirekafka.groups.classic.member import Client, Member
+from wirekafka.groups.classic.member import Member
 from wirekafka.groups.classic.states import ClassicGroupState
+from wirekafka.groups.client import Client
 from wirekafka.protocol.stored.consumer_offsets import GroupMetadataValue, MemberMetadata
 
 

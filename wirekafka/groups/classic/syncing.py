@@ -62,7 +62,7 @@ def _differ(said: str | None, known: str | None) -> bool:
 
 def _assign(turn: Turn, group: ClassicGroup, assignments: dict[str, bytes]) -> None:
     turn.record_group(group, stored_value(group, assignments))
-    for member in group.members.values():
+    for member in group.followers_first():
         answer = sync_answer(group, assignments.get(member.member_id, b""))
         if turn.answer_sync(group, member.member_id, answer):
             # While it waited its session could not expire; now it counts again.

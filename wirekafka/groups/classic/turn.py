@@ -6,15 +6,20 @@ write into it.
 Source: the part of Kafka's CoordinatorResult and CoordinatorTimer in one request.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.member import Member, Parked
 from wirekafka.groups.classic.responses import join_error, sync_error
-from wirekafka.groups.classic.volatile import Deadline, SessionDeadline, SyncDeadline, Volatile
+from wirekafka.groups.classic.volatile import Deadline, HeldDeadline, SessionDeadline, SyncDeadline, Volatile
 from wirekafka.groups.config import GroupConfig
+from wirekafka.groups.consumer.group import ConsumerGroup
+from wirekafka.groups.consumer.settings import ConsumerSettings, OverridesOf, no_overrides, settings_of
 from wirekafka.groups.records import GroupMetadata, GroupRecord
+from wirekafka.groups.topics import NO_TOPICS, Topics
 from wirekafka.machine import Decision, Reply, Ticket
+from wirekafka.protocol.apis.heartbeat import HeartbeatResponse
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.stored.consumer_offsets import GroupMetadataValue
 
@@ -30,6 +35,15 @@ class Turn:
     wall_ms: int
     """For what is stored, and judged after a restart."""
     decision: Decision[GroupRecord] = field(default_factory=Decision)
+    consumer_groups: Mapping[str, ConsumerGroup] = field(default_factory=dict)
+    """As the log has them; to be read only."""
+    topics: Topics = NO_TOPICS
+    overrides_of: OverridesOf = no_overrides
+    """The settings of a group's own."""
+
+    def settings_of(self, group_id: str) -> ConsumerSettings:
+        """The times that hold for a consumer group."""
+        return settings_of(self.config, self.overrides_of(group_id))
 
     def record_group(self, group: ClassicGroup, value: GroupMetadataValue) -> None:
         """Append the group's record; the group waits for it to be applied."""
@@ -61,6 +75,19 @@ class Turn:
         self.answer_sync(group, member_id, sync_error(ErrorCode.REBALANCE_IN_PROGRESS))
         group.awaiting_sync[member_id] = self._park(ticket)
 
+    def hold_heartbeat(self, group_id: str, member_id: str, ticket: Ticket, hold_ms: int) -> None:
+        """Let a Heartbeat wait for news, for so long at most."""
+        key = HeldDeadline(group_id, member_id)
+        self.volatile.held_heartbeats[key] = self._park(ticket)
+        self.schedule(key, hold_ms)
+
+    def answer_heartbeat(self, group_id: str, member_id: str, code: ErrorCode) -> None:
+        """Answer the member's Heartbeat if one is held."""
+        key = HeldDeadline(group_id, member_id)
+        parked = self.volatile.held_heartbeats.pop(key, None)
+        if self._answer(parked, HeartbeatResponse(error_code=code)):
+            self.cancel(key)
+
     def _park(self, ticket: Ticket) -> Parked:
         parked = self.volatile.parked[ticket] = Parked(ticket)
         return parked
@@ -91,5 +118,6 @@ class Turn:
         """Let a member, or a pending one, go, with its deadline; what it waits for fails."""
         self.answer_join(group, member_id, join_error(ErrorCode.UNKNOWN_MEMBER_ID))
         self.answer_sync(group, member_id, sync_error(ErrorCode.UNKNOWN_MEMBER_ID))
+        self.answer_heartbeat(group.group_id, member_id, ErrorCode.UNKNOWN_MEMBER_ID)
         self.cancel(SessionDeadline(group.group_id, member_id))
         group.remove(member_id)

@@ -42,7 +42,48 @@ class RetentionDeadline:
     """Expired offsets and groups are looked for."""
 
 
-Deadline = SessionDeadline | JoinDeadline | SyncDeadline | RetentionDeadline
+@dataclass(frozen=True, slots=True)
+class HeldDeadline:
+    """The answer to a member's Heartbeat has been held long enough."""
+
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RevocationDeadline:
+    """A member of a consumer group must have given up what it was told to."""
+
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberJoinDeadline:
+    """A classic member of a consumer group must have joined again."""
+
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSyncDeadline:
+    """A classic member of a consumer group must have asked for what it was given."""
+
+    group_id: str
+    member_id: str
+
+
+Deadline = (
+    SessionDeadline
+    | JoinDeadline
+    | SyncDeadline
+    | RetentionDeadline
+    | HeldDeadline
+    | RevocationDeadline
+    | MemberJoinDeadline
+    | MemberSyncDeadline
+)
 
 
 @dataclass(slots=True)
@@ -51,4 +92,9 @@ class Volatile:
 
     groups: dict[str, ClassicGroup] = field(default_factory=dict)
     parked: dict[Ticket, Parked] = field(default_factory=dict)
+    held_heartbeats: dict[HeldDeadline, Parked] = field(default_factory=dict)
     deadlines: Deadlines[Deadline] = field(default_factory=Deadlines)
+    metadata_checks: dict[str, int] = field(default_factory=dict)
+    """Consumer group to the epoch at which its topics were last found as they are, or noted as such."""
+    new_topics_generation: int = -1
+    """The generation of `Topics` at which a topic was last made, as far as was heard."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from wirekafka.metadata.configs.definition import ConfigError, ConfigValue
 from wirekafka.metadata.configs.group import GROUP_CONFIGS
 from wirekafka.metadata.configs.settings import Settings
+from wirekafka.metadata.group_settings import bounds_of
 from wirekafka.metadata.state import ClusterState
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
@@ -41,13 +42,11 @@ def check_group(name: str, configs: Mapping[str, str], state: ClusterState) -> N
 
 
 def _check_bounds(values: Mapping[str, ConfigValue], settings: Settings) -> None:
-    """A broker's group.<type>.min.<setting> and .max.<setting> bound a group's <type>.<setting>."""
     for name, value in values.items():
-        group_type, _, setting = name.partition(".")
-        if not isinstance(value, int) or group_type not in _GROUP_TYPES:
+        bounds = bounds_of(name)
+        if bounds is None or not isinstance(value, int):
             continue
-        for bound, is_outside in (("min", int.__lt__), ("max", int.__gt__)):
-            broker_name = f"group.{group_type}.{bound}.{setting.removeprefix('num.')}"
+        for broker_name, is_outside in zip(bounds, (int.__lt__, int.__gt__), strict=True):
             if broker_name in settings and is_outside(value, settings.get_int(broker_name)):
                 raise _invalid(f"{name} ({value}) must be within {broker_name} ({settings[broker_name]}).")
 

@@ -11,5 +11,6 @@ from wirekafka.metadata.configs.definition import ConfigDefinition as Config
 
 WIREKAFKA_CONFIGS = table(
     Config("wirekafka.durability", STRING, "os", DURABILITY, updatable=True),
+    Config("wirekafka.heartbeat.hold.max.ms", INT, 0, at_least(0)),
     Config("wirekafka.open.files.max", INT, 0, at_least(0)),
 )

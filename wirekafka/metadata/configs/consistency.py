@@ -25,6 +25,11 @@ _NOT_ABOVE = (
 _MEBIBYTE = 1 << 20
 _GROUP_TYPES = ("consumer", "share", "streams")
 _GROUP_TIMES = ("heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms")
+ASSIGNOR_NAMES = {
+    "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
+    "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",
+}
+"""Kafka's classes of the assignors that a group may use, by which they may be named too."""
 
 
 def check_consistency(values: Values) -> None:
@@ -37,6 +42,7 @@ def check_consistency(values: Values) -> None:
         heartbeat, session = (f"group.{group_type}.{time}" for time in _GROUP_TIMES[:2])
         if _number(values, heartbeat) >= _number(values, session):
             raise _contradiction(values, heartbeat, "must be below", session)
+    _check_assignors(values)
     _check_connections(values)
     _check_cleaner(values)
 
@@ -48,6 +54,16 @@ def _group_bounds() -> Iterator[tuple[str, str]]:
             yield minimum, maximum
             yield minimum, f"group.{group_type}.{time}"
             yield f"group.{group_type}.{time}", maximum
+
+
+def _check_assignors(values: Values) -> None:
+    """Kafka would load any class that is named; here there are its own two, each at most once."""
+    setting, known = "group.consumer.assignors", set(ASSIGNOR_NAMES.values())
+    for given in cast(tuple[str, ...], values[setting]):
+        name = ASSIGNOR_NAMES.get(given, given)
+        if name not in known:
+            raise ConfigError(setting, f"{setting} names {given}: it may name uniform and range, each once.")
+        known.remove(name)
 
 
 def _check_log_times(values: Values) -> None:

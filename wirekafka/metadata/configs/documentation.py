@@ -107,6 +107,23 @@ _BROKER = {
 }
 
 _GROUPS = {
+    "consumer.assignment.interval.ms": "The shortest time between two target assignments of the group.",
+    "consumer.heartbeat.interval.ms": "How often members of the consumer protocol send heartbeats.",
+    "consumer.session.timeout.ms": "After what silence a member of the consumer protocol is put out.",
+    "group.consumer.assignment.interval.ms": "The default of the group's consumer.assignment.interval.ms.",
+    "group.consumer.assignors": "The assignors that members may ask for, the default first.",
+    "group.consumer.heartbeat.interval.ms": "The default of the group's consumer.heartbeat.interval.ms.",
+    "group.consumer.max.assignment.interval.ms": "The longest that a group's setting of that name may be.",
+    "group.consumer.max.heartbeat.interval.ms": "The longest that a group's setting of that name may be.",
+    "group.consumer.max.session.timeout.ms": "The longest that a group's setting of that name may be.",
+    "group.consumer.max.size": "The most members a consumer group may have.",
+    "group.consumer.migration.policy": "Between which protocols a group that has members may be converted.",
+    "group.consumer.min.assignment.interval.ms": "The shortest that a group's setting of that name may be.",
+    "group.consumer.min.heartbeat.interval.ms": "The shortest that a group's setting of that name may be.",
+    "group.consumer.min.session.timeout.ms": "The shortest that a group's setting of that name may be.",
+    "group.consumer.regex.refresh.interval.ms": "How often topics are matched anew with regular expressions.",
+    "group.consumer.session.timeout.ms": "The default of the group's consumer.session.timeout.ms.",
+    "group.coordinator.rebalance.protocols": "The protocols that are served; without consumer no KIP-848.",
     "group.initial.rebalance.delay.ms": "How long an empty group waits for members before it rebalances.",
     "group.max.session.timeout.ms": "The longest session timeout a member may ask for.",
     "group.max.size": "The most members a classic group may have.",
@@ -125,6 +142,7 @@ _GROUPS = {
     "transaction.state.log.num.partitions": "The partitions of a new __transaction_state.",
     "transaction.state.log.replication.factor": "The replicas of a new __transaction_state.",
     "transaction.state.log.segment.bytes": "The segment.bytes of a new __transaction_state.",
+    "wirekafka.heartbeat.hold.max.ms": "How long a classic heartbeat may wait for news; 0 not at all.",
 }
 
 DOCUMENTATION = {**_TOPIC, **_LOG, **_BROKER, **_GROUPS}

@@ -8,8 +8,11 @@ from typing import Any
 from wirekafka.protocol.api import Api
 from wirekafka.protocol.apis.alter_configs import ALTER_CONFIGS
 from wirekafka.protocol.apis.api_versions import API_VERSIONS
+from wirekafka.protocol.apis.consumer_group_describe import CONSUMER_GROUP_DESCRIBE
+from wirekafka.protocol.apis.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
 from wirekafka.protocol.apis.create_partitions import CREATE_PARTITIONS
 from wirekafka.protocol.apis.create_topics import CREATE_TOPICS
+from wirekafka.protocol.apis.delete_groups import DELETE_GROUPS
 from wirekafka.protocol.apis.delete_records import DELETE_RECORDS
 from wirekafka.protocol.apis.delete_topics import DELETE_TOPICS
 from wirekafka.protocol.apis.describe_cluster import DESCRIBE_CLUSTER
@@ -26,6 +29,7 @@ from wirekafka.protocol.apis.list_groups import LIST_GROUPS
 from wirekafka.protocol.apis.list_offsets import LIST_OFFSETS
 from wirekafka.protocol.apis.metadata import METADATA
 from wirekafka.protocol.apis.offset_commit import OFFSET_COMMIT
+from wirekafka.protocol.apis.offset_delete import OFFSET_DELETE
 from wirekafka.protocol.apis.offset_fetch import OFFSET_FETCH
 from wirekafka.protocol.apis.offset_for_leader_epoch import OFFSET_FOR_LEADER_EPOCH
 from wirekafka.protocol.apis.produce import PRODUCE
@@ -57,8 +61,12 @@ APIS: dict[int, Api[Any, Any]] = {
         DESCRIBE_CONFIGS,
         ALTER_CONFIGS,
         CREATE_PARTITIONS,
+        DELETE_GROUPS,
         INCREMENTAL_ALTER_CONFIGS,
+        OFFSET_DELETE,
         DESCRIBE_CLUSTER,
+        CONSUMER_GROUP_HEARTBEAT,
+        CONSUMER_GROUP_DESCRIBE,
     )
 }
 """Key to Api, in the order of Kafka's keys."""

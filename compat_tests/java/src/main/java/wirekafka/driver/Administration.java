@@ -11,8 +11,6 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
-import org.apache.kafka.clients.admin.ConsumerGroupDescription;
-import org.apache.kafka.clients.admin.GroupListing;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
@@ -23,6 +21,7 @@ import org.apache.kafka.common.config.ConfigResource;
 /** The admin client kept for one broker. */
 final class Administration {
     private final Admin admin;
+    private final GroupAdministration groups;
 
     Administration(String bootstrap) {
         int deadlineMs = (int) Driver.DEADLINE.toMillis();
@@ -30,6 +29,7 @@ final class Administration {
             AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap,
             AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, deadlineMs,
             AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, deadlineMs));
+        groups = new GroupAdministration(this, admin);
     }
 
     void close() {
@@ -47,14 +47,13 @@ final class Administration {
             case "list_topics" -> result(admin.listTopics().names());
             case "describe_topic" -> partitionsWithLeader(request.get("name").textValue());
             case "describe_configs" -> configs(request.get("topic").textValue());
-            case "alter_configs" -> alter(request.get("topic").textValue(), configsOf(request));
-            case "list_groups" -> result(admin.listGroups().all()).stream().map(GroupListing::groupId).toList();
-            case "describe_group" -> group(request.get("group").textValue());
-            default -> throw new IllegalArgumentException("no method " + method);
+            case "alter_configs" ->
+                alter(ConfigResource.Type.TOPIC, request.get("topic").textValue(), configsOf(request));
+            default -> groups.answer(method, request);
         };
     }
 
-    private static <T> T result(KafkaFuture<T> future) throws Exception {
+    static <T> T result(KafkaFuture<T> future) throws Exception {
         return future.get(Driver.DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
     }
 
@@ -64,7 +63,7 @@ final class Administration {
             .configs(configsOf(request));
     }
 
-    private static Map<String, String> configsOf(JsonNode request) {
+    static Map<String, String> configsOf(JsonNode request) {
         Map<String, String> configs = new HashMap<>();
         request.get("configs").fields().forEachRemaining(
             entry -> configs.put(entry.getKey(), entry.getValue().textValue()));
@@ -89,19 +88,12 @@ final class Administration {
         return values;
     }
 
-    private Object alter(String topic, Map<String, String> configs) throws Exception {
+    Object alter(ConfigResource.Type type, String name, Map<String, String> configs) throws Exception {
         List<AlterConfigOp> changes = configs.entrySet().stream()
             .map(config -> new ConfigEntry(config.getKey(), config.getValue()))
             .map(entry -> new AlterConfigOp(entry, AlterConfigOp.OpType.SET))
             .toList();
-        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+        ConfigResource resource = new ConfigResource(type, name);
         return result(admin.incrementalAlterConfigs(Map.of(resource, changes)).all());
-    }
-
-    private Map<String, Object> group(String group) throws Exception {
-        ConsumerGroupDescription description =
-            result(admin.describeConsumerGroups(Set.of(group)).all()).get(group);
-        return Map.of(
-            "state", description.groupState().toString(), "member_count", description.members().size());
     }
 }

@@ -3,12 +3,15 @@ package wirekafka.driver;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.CloseOptions;
@@ -18,6 +21,7 @@ import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.consumer.RangeAssignor;
 import org.apache.kafka.clients.consumer.RoundRobinAssignor;
 import org.apache.kafka.clients.consumer.StickyAssignor;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -31,10 +35,13 @@ final class OpenConsumer {
         "cooperative-sticky", CooperativeStickyAssignor.class);
 
     private final KafkaConsumer<byte[], byte[]> consumer;
+    private final boolean goesByServer;
+    private final List<Map<String, Object>> rebalances = new ArrayList<>();
     /** A consumer of no group has nothing to say when it goes, but would wait for the fetch in flight. */
     private final Duration farewell;
 
     OpenConsumer(JsonNode request) {
+        goesByServer = request.get("assignor").textValue().equals("consumer");
         farewell = request.get("group").isNull() ? Duration.ZERO : Driver.DEADLINE;
         consumer = new KafkaConsumer<>(
             settings(request), new ByteArrayDeserializer(), new ByteArrayDeserializer());
@@ -52,9 +59,13 @@ final class OpenConsumer {
             return settings;
         }
         settings.put(ConsumerConfig.GROUP_ID_CONFIG, request.get("group").textValue());
+        settings.put(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, request.get("max_poll_interval_ms").intValue());
+        settings.put(ConsumerConfig.METADATA_MAX_AGE_CONFIG, request.get("metadata_max_age_ms").intValue());
+        putUnlessNull(settings, ConsumerConfig.GROUP_INSTANCE_ID_CONFIG, request.get("instance_id"));
         String assignor = request.get("assignor").textValue();
         if (assignor.equals("consumer")) {
             settings.put(ConsumerConfig.GROUP_PROTOCOL_CONFIG, "consumer");
+            putUnlessNull(settings, ConsumerConfig.GROUP_REMOTE_ASSIGNOR_CONFIG, request.get("server_assignor"));
             return settings;
         }
         settings.put(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG, request.get("session_timeout_ms").intValue());
@@ -63,10 +74,17 @@ final class OpenConsumer {
         return settings;
     }
 
+    private static void putUnlessNull(Properties settings, String name, JsonNode value) {
+        if (!value.isNull()) {
+            settings.put(name, value.textValue());
+        }
+    }
+
     Object answer(String method, JsonNode request) {
         return switch (method) {
             case "assign" -> assign(request.get("topic").textValue(), request.get("starts"));
             case "assignment" -> Values.pairs(consumer.assignment());
+            case "rebalances" -> rebalances;
             case "poll" -> poll(Duration.ofMillis(request.get("timeout_ms").longValue()));
             case "position" -> consumer.position(Values.partition(request), Driver.DEADLINE);
             case "committed" -> committed(Values.partition(request));
@@ -89,13 +107,40 @@ final class OpenConsumer {
 
     private void act(String method, JsonNode request) {
         switch (method) {
-            case "subscribe" -> consumer.subscribe(Values.texts(request.get("topics")));
+            case "subscribe" -> consumer.subscribe(Values.texts(request.get("topics")), new Listener());
+            case "subscribe_pattern" -> subscribePattern(request.get("pattern").textValue());
             case "seek" -> seek(Values.partition(request), request.get("start"));
             case "pause" -> consumer.pause(Values.partitions(request.get("partitions")));
             case "resume" -> consumer.resume(Values.partitions(request.get("partitions")));
             case "commit" -> commit(request.get("offsets"));
             case "close_consumer" -> consumer.close(CloseOptions.timeout(farewell));
             default -> throw new IllegalArgumentException("no method " + method);
+        }
+    }
+
+    private void subscribePattern(String pattern) {
+        if (goesByServer) {
+            consumer.subscribe(new SubscriptionPattern("^" + pattern + "$"), new Listener());
+        } else {
+            consumer.subscribe(Pattern.compile(pattern), new Listener());
+        }
+    }
+
+    /** Notes what rebalances give and take. */
+    private final class Listener implements ConsumerRebalanceListener {
+        @Override
+        public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+            note("assigned", partitions);
+        }
+
+        @Override
+        public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+            note("revoked", partitions);
+        }
+
+        private void note(String kind, Collection<TopicPartition> partitions) {
+            rebalances.add(Map.of(
+                "kind", kind, "partitions", Values.pairs(partitions), "at_ms", System.currentTimeMillis()));
         }
     }
 

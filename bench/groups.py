@@ -1,0 +1,187 @@
+"""How soon do consumers read, alone and after a second one comes? What do 3,000 members cost that only beat?
+
+    python bench/groups.py [--rounds N] [--seconds S] [--only NAME ...]
+
+Against Apache Kafka 4.4, which is fetched with Maven (Java 17), in one run, taking turns; without Java and
+Maven wirekafka alone is told. Consumers are confluent-kafka's with its defaults, by both protocols.
+
+*lone*: from a member's subscribe to its first record. *second*: from a second member's subscribe until every
+partition has one of the two and both read, the first having been there for some seconds. Each with both
+brokers at their defaults, and with no initial delay: group.initial.rebalance.delay.ms=0, and for the consumer
+protocol group.consumer.assignment.interval.ms=0.
+
+*beats*: processor time of the broker while 1,000 groups of 3 members each send nothing but heartbeats, over
+few connections, by the classic protocol every 3 s, by the consumer protocol as often as the broker says.
+
+The exit status is 1 when a median misses its target.
+"""
+
+import argparse
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from beating import CLASSIC, CONSUMER, BeatingGroups
+from figures import Figure, progress, ratios, report
+from group_members import GroupMember, Writer, make_topic, until_shared
+from kafka_server import KafkaServer
+from servers import Server, processor_seconds, start_broker
+
+PROTOCOLS = (CLASSIC, CONSUMER)
+NO_DELAY = {"group.initial.rebalance.delay.ms": "0", "group.consumer.assignment.interval.ms": "0"}
+KAFKAS_DELAY = {"group.initial.rebalance.delay.ms": "3000"}
+"""Kafka's default, which `apache_kafka` changes for the stories."""
+DEFAULTS, WITHOUT_DELAY = "defaults", "no delay"
+OURS, KAFKAS = "wirekafka", "Apache Kafka"
+_FIRST_ALONE_S = (4.0, 4.7, 5.4, 6.1, 6.8)
+"""How long the first member is alone: past its first heartbeat, and not always as long."""
+_MOST_OF_A_PROCESSOR = 25.0
+_AT_MOST_KAFKAS = 1.0
+_A_TENTH = 0.1
+
+
+@dataclass(slots=True)
+class Times:
+    """Seconds, by protocol, settings and broker."""
+
+    lone: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
+    second: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A broker to be asked."""
+
+    name: str
+    settings: str
+    bootstrap: str
+    process_id: int
+
+
+@contextmanager
+def brokers(folder: Path) -> Iterator[list[Place]]:
+    """Both brokers with both settings, where Kafka can be had."""
+    with ExitStack() as stack:
+        places = []
+        for settings, values in ((DEFAULTS, {}), (WITHOUT_DELAY, NO_DELAY)):
+            server = start_broker(folder / settings, values, pinned=False)
+            places.append(_place(stack, OURS, settings, server))
+        if shutil.which("java") and shutil.which("mvn"):
+            for settings, values in ((DEFAULTS, KAFKAS_DELAY), (WITHOUT_DELAY, NO_DELAY)):
+                places.append(_place(stack, KAFKAS, settings, KafkaServer(values)))
+        else:
+            progress("no Java or Maven here: Apache Kafka is not asked")
+        yield places
+
+
+def _place(stack: ExitStack, name: str, settings: str, server: Server) -> Place:
+    stack.callback(server.stop)
+    return Place(name, settings, f"127.0.0.1:{server.port}", server.broker_process_id)
+
+
+def measure_rebalances(places: Sequence[Place], rounds: int) -> list[Figure]:
+    """Let every broker have its turn in every round; one round to warm up is not counted."""
+    topic, times = "bench", Times()
+    with ExitStack() as stack:
+        for place in places:
+            make_topic(place.bootstrap, topic)
+            stack.callback(Writer(place.bootstrap, topic).stop)
+        for number in range(rounds + 1):
+            progress(f"round {number} of {rounds}")
+            for protocol in PROTOCOLS:
+                for place in places:
+                    measured = _one_group(
+                        place, protocol, topic, _FIRST_ALONE_S[number % len(_FIRST_ALONE_S)]
+                    )
+                    if number:
+                        _note(times, place, protocol, measured)
+    return list(_figures(times))
+
+
+def _one_group(place: Place, protocol: str, topic: str, alone_s: float) -> tuple[float, float]:
+    group_id = f"bench-{uuid.uuid4()}"
+    with ExitStack() as stack:
+        first = GroupMember(place.bootstrap, group_id, protocol, topic)
+        stack.callback(first.close)
+        lone = until_shared([first]) - first.begun
+        first.poll_for(alone_s)
+        second = GroupMember(place.bootstrap, group_id, protocol, topic)
+        stack.callback(second.close)
+        return lone, until_shared([first, second]) - second.begun
+
+
+def _note(times: Times, place: Place, protocol: str, measured: tuple[float, float]) -> None:
+    key = protocol, place.settings, place.name
+    lone, second = measured
+    times.lone.setdefault(key, []).append(lone)
+    times.second.setdefault(key, []).append(second)
+
+
+def _figures(times: Times) -> Iterator[Figure]:
+    for what, by_key in (("lone", times.lone), ("second", times.second)):
+        for protocol in PROTOCOLS:
+            for settings in (DEFAULTS, WITHOUT_DELAY):
+                yield from _compared(f"{protocol}, {what}, {settings}", by_key, protocol, settings)
+
+
+def _compared(
+    name: str, by_key: Mapping[tuple[str, str, str], list[float]], protocol: str, settings: str
+) -> Iterator[Figure]:
+    """Ours by Kafka's own time, and by its classic time where both have their defaults."""
+    ours = by_key[protocol, settings, OURS]
+    kafkas = by_key.get((protocol, settings, KAFKAS))
+    if kafkas is not None:
+        yield Figure(f"{name} / Kafka", ratios(ours, kafkas), _AT_MOST_KAFKAS, at_most=True)
+    kafkas_classic = by_key.get((CLASSIC, settings, KAFKAS))
+    if kafkas_classic is not None and settings == DEFAULTS:
+        yield Figure(f"{name} / Kafka's classic", ratios(ours, kafkas_classic), _A_TENTH, at_most=True)
+    yield Figure(f"  {name}", ours, unit="s")
+    if kafkas is not None:
+        yield Figure(f"  {name}, Kafka", kafkas, unit="s")
+
+
+def measure_beats(places: Sequence[Place], rounds: int, seconds: float) -> list[Figure]:
+    """What of a processor the broker needs while all members beat."""
+    figures = []
+    for protocol in PROTOCOLS:
+        for place in (each for each in places if each.settings == WITHOUT_DELAY):
+            progress(f"{protocol} heartbeats at {place.name}")
+            shares, rates = [], []
+            with BeatingGroups(place.bootstrap, protocol) as groups:
+                groups.beat(seconds)
+                for _ in range(rounds):
+                    before = processor_seconds(place.process_id)
+                    rates.append(groups.beat(seconds))
+                    shares.append(100 * (processor_seconds(place.process_id) - before) / seconds)
+            ours = place.name == OURS
+            name = f"{protocol}, 1,000 groups of 3" if ours else f"  the same, {place.name}"
+            detail = f"{sum(rates) / len(rates):.0f} heartbeats/s"
+            target = _MOST_OF_A_PROCESSOR if ours else None
+            figures.append(Figure(name, shares, target, at_most=True, unit="% of a core", detail=detail))
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=12.0, help="length of one turn of heartbeats")
+    parser.add_argument("--only", nargs="*", choices=("rebalances", "beats"), help="leave out the other")
+    options = parser.parse_args()
+    wanted = options.only or ("rebalances", "beats")
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory(prefix="wirekafka-bench-") as folder, brokers(Path(folder)) as places:
+        if "rebalances" in wanted:
+            figures += measure_rebalances(places, options.rounds)
+        if "beats" in wanted:
+            figures += measure_beats(places, options.rounds, options.seconds)
+    report(figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""ListGroups, DescribeGroups and ConsumerGroupDescribe where there are groups of both protocols.
+
+Called by `run`. Source: KIP-518 (states), KIP-848 (types), KIP-1043 (v6 says what is wrong with a group).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compat_tests.differential.asked_versions import every
+from compat_tests.differential.consumer_groups import ConsumerGroup
+from compat_tests.differential.groups import Asker, await_groups, subscription
+from compat_tests.differential.side import Side
+from compat_tests.differential.topics import Topic, create_topic
+from wirekafka.protocol.apis.consumer_group_describe import ConsumerGroupDescribeRequest
+from wirekafka.protocol.apis.describe_groups import DescribeGroupsRequest
+from wirekafka.protocol.apis.list_groups import ListGroupsRequest
+
+STATES, TYPES, OPERATIONS = 4, 5, 3
+CLASSIC_KIND, STABLE, EMPTY, ASSIGNING, RECONCILING = OURS = tuple(
+    f"kind-{name}" for name in ("classic", "stable", "empty", "assigning", "reconciling")
+)
+STATE_FILTERS = (["stable"], ["Empty"], ["ASSIGNING"], ["reconciling"], ["Dead"], ["Assigning", "Empty"])
+TYPE_FILTERS = (["consumer"], ["Consumer"], ["CLASSIC"], ["consumer", "classic"], ["streams"], ["unknown"])
+
+
+def both_kinds(side: Side) -> None:
+    """List and describe groups of both kinds, those of the new one in every state."""
+    await_groups(side)
+    topic = create_topic(side, "kinds", 2)
+    _make(side, topic)
+    for version in every(ListGroupsRequest):
+        _list(side, version)
+    for version in every(DescribeGroupsRequest):
+        for operations in (False, True) if version >= OPERATIONS else (False,):
+            request = DescribeGroupsRequest(groups=[*OURS], include_authorized_operations=operations)
+            side.ask(f"describe all, operations {operations}", request, version)
+    for version in every(ConsumerGroupDescribeRequest):
+        for operations in (False, True):
+            groups = [*OURS, "unknown", ""]
+            request = ConsumerGroupDescribeRequest(group_ids=groups, include_authorized_operations=operations)
+            side.ask(f"describe as new, operations {operations}", request, version)
+
+
+def _make(side: Side, topic: Topic) -> None:
+    classic = Asker(side, CLASSIC_KIND, 9)
+    member = classic.join_fully("classic joins", protocols=(("range", subscription(topic.name)),)).member_id
+    classic.sync("classic syncs", member)
+    for name in (STABLE, EMPTY, ASSIGNING, RECONCILING):
+        group = ConsumerGroup(side, name, 1)
+        first, second = group.member("m-a"), group.member("m-b")
+        first.join(f"{name}: first joins", topic.name)
+        if name == EMPTY:
+            first.leave(f"{name}: first leaves")
+        elif name != STABLE:
+            second.join(f"{name}: second joins", topic.name)
+        if name == ASSIGNING:
+            second.leave(f"{name}: second leaves")
+
+
+# Any: a ListGroupsResponse.
+def _keep_ours(answer: Any) -> None:
+    """Leave out what other scenarios left behind: on which of them the brokers are compared there."""
+    answer.groups = [group for group in answer.groups if group.group_id in OURS]
+
+
+def _list(side: Side, version: int) -> None:
+    requests = {"all": ListGroupsRequest()}
+    if version >= STATES:
+        requests |= {f"states {states}": ListGroupsRequest(states_filter=states) for states in STATE_FILTERS}
+    if version >= TYPES:
+        requests |= {f"types {types}": ListGroupsRequest(types_filter=types) for types in TYPE_FILTERS}
+        for states in (["Stable"], ["assigning"]):
+            both = ListGroupsRequest(states_filter=states, types_filter=["consumer"])
+            requests[f"states {states} and type consumer"] = both
+    for label, request in requests.items():
+        side.ask(label, request, version, keep=_keep_ours)

@@ -1,0 +1,104 @@
+"""Stories that compare rebalances: which partitions stop, and for how long.
+
+With an eager assignor a rebalance stops the world: every member gives up all it has, and waits until the last has
+joined again. With a cooperative one, and by KIP-848, a partition stops only where it moves.
+Source: Apache Kafka 4.4; KIP-429 (cooperative rebalancing), KIP-848 (the new group protocol).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from compat_tests.clients.adapter import Capability, Client, Consumer, Partition, Record
+from compat_tests.conftest import MakeTopic, OpenConsumer
+from compat_tests.stories.members import MANNERS, settle
+from compat_tests.stories.waiting import poll_until
+
+EAGER = Capability.ROUND_ROBIN.value
+STALL_SECONDS = 1.0
+
+
+def stopped(consumer: Consumer, since: int) -> set[Partition]:
+    """Give the partitions that a member had to give up in the rebalances after the first `since` it was told of."""
+    told = consumer.rebalances()[since:]
+    return {partition for event in told if event.kind == "revoked" for partition in event.partitions}
+
+
+def pauses_ms(members: list[Consumer]) -> dict[Partition, float]:
+    """Give for how long each partition that was given up last was without an owner."""
+    told = sorted((event for member in members for event in member.rebalances()), key=lambda event: event.at_ms)
+    stops: dict[Partition, float] = {}
+    pauses: dict[Partition, float] = {}
+    for event in told:
+        for partition in event.partitions:
+            if event.kind == "revoked":
+                stops[partition] = event.at_ms
+            elif partition in stops:
+                pauses[partition] = event.at_ms - stops.pop(partition)
+    return pauses
+
+
+@pytest.mark.needs(Capability.REBALANCE_LISTENER)
+@pytest.mark.parametrize("assignor", MANNERS)
+def test_which_partitions_stop(
+    make_topic: MakeTopic,
+    group: str,
+    open_consumer: OpenConsumer,
+    record_property: Callable[[str, object], None],
+    assignor: str,
+) -> None:
+    """When a member joins, all partitions stop with an eager assignor, else only those that it gets."""
+    topic = make_topic(partition_count=4)
+    first = open_consumer(group=group, assignor=assignor)
+    first.subscribe([topic])
+    settle([first], [4])
+    before = len(first.rebalances())
+    second = open_consumer(group=group, assignor=assignor)
+    second.subscribe([topic])
+    settle([first, second], [2, 2])
+    record_property("pauses_ms", sorted(pauses_ms([first, second]).items()))
+    everything = {(topic, partition) for partition in range(4)}
+
+    assert stopped(first, before) == (everything if assignor == EAGER else second.assignment())
+
+
+@pytest.mark.needs(Capability.REBALANCE_LISTENER, Capability.REBALANCES_IN_POLL)
+@pytest.mark.parametrize("assignor", MANNERS)
+def test_how_long_partitions_stop(
+    client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
+) -> None:
+    """While one member is slow to join again, an eager group stands still; in others who has partitions reads on."""
+    topic = make_topic(partition_count=4)
+    settings = {"group": group, "assignor": assignor}
+    quick, slow = open_consumer(**settings), open_consumer(**settings)
+    for member in (quick, slow):
+        member.subscribe([topic])
+    settle([quick, slow], [2, 2])
+    kept = quick.assignment()
+    joins = open_consumer(**settings)
+    joins.subscribe([topic])
+    # The rebalance is under way when the quick member has heard of it; the cooperative ones need not.
+    _poll_for(STALL_SECONDS / 2, [quick, joins], client, topic)
+    read_meanwhile = _poll_for(STALL_SECONDS, [quick], client, topic)
+    poll_until([quick, slow, joins], lambda: sum(map(len, _held(quick, slow, joins))) == 4)
+
+    assert bool(read_meanwhile & kept) == (assignor != EAGER)
+
+
+def _held(*members: Consumer) -> list[set[Partition]]:
+    return [member.assignment() for member in members]
+
+
+def _poll_for(seconds: float, members: list[Consumer], client: Client, topic: str) -> set[Partition]:
+    """Produce and poll for so long; give the partitions that something came from."""
+    seen: set[Partition] = set()
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        for partition in range(4):
+            client.produce(topic, [Record(b"now")], partition=partition)
+        for member in members:
+            seen |= {(record.topic, record.partition) for record in member.poll(0.05)}
+    return seen

@@ -1,0 +1,166 @@
+"""Stories of members that share the partitions of topics.
+
+Source: Apache Kafka 4.4; KIP-429 (cooperative rebalancing), KIP-848 (the new group protocol).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from compat_tests.clients.adapter import Capability, Client, Consumer, Received, Record
+from compat_tests.conftest import MakeTopic, OpenConsumer
+from compat_tests.stories.members import (
+    ASSIGNORS,
+    ONE_PER_PARTITION,
+    PROTOCOLS,
+    held_by_one_each,
+    produce_one_per_partition,
+    settle,
+    sizes,
+    sorted_values,
+)
+from compat_tests.stories.waiting import poll_until, read, values
+
+SHARES = ((1, [4]), (2, [2, 2]), (4, [1, 1, 1, 1]), (5, [1, 1, 1, 1, 0]))
+PER_PARTITION = 50
+
+
+@pytest.mark.parametrize("assignor", ASSIGNORS)
+def test_two_members_share_four_partitions(
+    client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
+) -> None:
+    """A second member takes half of the first one's partitions, and together they read everything."""
+    topic = make_topic(partition_count=4)
+    first = open_consumer(group=group, assignor=assignor)
+    first.subscribe([topic])
+    poll_until([first], lambda: sizes([first]) == [4])
+    second = open_consumer(group=group, assignor=assignor)
+    second.subscribe([topic])
+    received = poll_until([first, second], lambda: sizes([first, second]) == [2, 2])
+    held = [first.assignment(), second.assignment()]
+    produce_one_per_partition(client, topic)
+    poll_until([first, second], lambda: len(received) >= 4, received)
+
+    assert held[0] | held[1] == {(topic, partition) for partition in range(4)}
+    assert sorted_values(received) == ONE_PER_PARTITION
+
+
+@pytest.mark.parametrize("assignor", PROTOCOLS)
+def test_one_two_four_and_five_members(
+    client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
+) -> None:
+    """Four partitions are read by one member, two, four, and five, of which the fifth is idle."""
+    topic = make_topic(partition_count=4)
+    members: list[Consumer] = []
+    shared: list[bool] = []
+    for count, shares in SHARES:
+        while len(members) < count:
+            members.append(open_consumer(group=group, assignor=assignor))
+            members[-1].subscribe([topic])
+        settle(members, shares)
+        shared.append(held_by_one_each(members))
+    produce_one_per_partition(client, topic)
+    received: list[Received] = []
+    poll_until(members, lambda: len(received) >= 4, received)
+
+    assert shared == [True] * len(SHARES)
+    assert sorted_values(received) == ONE_PER_PARTITION
+
+
+@pytest.mark.parametrize("assignor", PROTOCOLS)
+def test_order_within_a_partition(
+    client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
+) -> None:
+    """Each partition's records come once and in order; of those of different partitions nothing is said."""
+    topic = make_topic(partition_count=4)
+    members = [open_consumer(group=group, assignor=assignor) for _ in range(2)]
+    for member in members:
+        member.subscribe([topic])
+    settle(members, [2, 2])
+    for partition in range(4):
+        records = [Record(b"%d" % number) for number in range(PER_PARTITION)]
+        client.produce(topic, records, partition=partition)
+    received: list[Received] = []
+    poll_until(members, lambda: len(received) >= 4 * PER_PARTITION, received)
+    offsets = [
+        [record.offset for record in received if record.partition == partition] for partition in range(4)
+    ]
+
+    assert offsets == [list(range(PER_PARTITION))] * 4
+
+
+def test_two_groups_read_independently(
+    client: Client, topic: str, group: str, open_consumer: OpenConsumer
+) -> None:
+    """Each group gets every record."""
+    client.produce(topic, [Record(b"%d" % number) for number in range(5)], partition=0)
+    received: list[list[Received]] = []
+    for name in (f"{group}-a", f"{group}-b"):
+        consumer = open_consumer(group=name)
+        consumer.subscribe([topic])
+        received.append(read(consumer, 5))
+
+    assert values(received[0]) == values(received[1]) == [b"%d" % number for number in range(5)]
+
+
+def test_member_of_two_topics(
+    client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer
+) -> None:
+    """A member may subscribe to several topics and gets the partitions of all."""
+    topics = [make_topic(partition_count=2), make_topic()]
+    for topic in topics:
+        client.produce(topic, [Record(topic.encode())], partition=0)
+    consumer = open_consumer(group=group)
+    consumer.subscribe(topics)
+    received = read(consumer, 2)
+
+    assert sizes([consumer]) == [3]
+    assert sorted_values(received) == sorted(topic.encode() for topic in topics)
+
+
+@pytest.mark.parametrize("assignor", PROTOCOLS)
+def test_added_partitions_are_taken_up(
+    client: Client,
+    administrator: Client,
+    make_topic: MakeTopic,
+    group: str,
+    open_consumer: OpenConsumer,
+    assignor: str,
+) -> None:
+    """Partitions that are added are shared among the members within a refresh of metadata."""
+    topic = make_topic(partition_count=2)
+    members = [open_consumer(group=group, assignor=assignor, metadata_max_age_ms=500) for _ in range(2)]
+    for member in members:
+        member.subscribe([topic])
+    settle(members, [1, 1])
+    administrator.admin().create_partitions(topic, 4)
+    settle(members, [2, 2])
+    produce_one_per_partition(client, topic)
+    received: list[Received] = []
+    poll_until(members, lambda: len(received) >= 4, received)
+
+    assert sorted_values(received) == ONE_PER_PARTITION
+
+
+@pytest.mark.needs(Capability.SERVER_SIDE_ASSIGNOR)
+@pytest.mark.parametrize(
+    ("server_assignor", "together"),
+    [
+        pytest.param("range", True, id="range"),
+        pytest.param("uniform", False, id="uniform"),
+    ],
+)
+def test_assignor_of_the_broker(
+    make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, server_assignor: str, together: bool
+) -> None:
+    """The broker assigns as it is asked: range a share of each topic, uniform an even share of all."""
+    topics = [make_topic(partition_count=3), make_topic(partition_count=3)]
+    members = [
+        open_consumer(group=group, assignor="consumer", server_assignor=server_assignor) for _ in range(2)
+    ]
+    for member in members:
+        member.subscribe(topics)
+    # Range: 2 and 1 of each topic; uniform: as even as can be.
+    settle(members, [4, 2] if together else [3, 3])
+
+    assert held_by_one_each(members)

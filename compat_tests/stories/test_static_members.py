@@ -1,0 +1,87 @@
+"""Stories of static members: who comes back under its name has its partitions, and nobody else is disturbed.
+
+Source: Apache Kafka 4.4; KIP-345 (static membership), KIP-848.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from compat_tests.clients.adapter import Capability, Client, Code
+from compat_tests.conftest import MakeTopic, OpenConsumer
+from compat_tests.stories.members import (
+    ONE_PER_PARTITION,
+    PROTOCOLS,
+    produce_one_per_partition,
+    settle,
+    sizes,
+    sorted_values,
+)
+from compat_tests.stories.waiting import poll_until, read, refusal_while_polling
+
+pytestmark = pytest.mark.needs(Capability.STATIC_MEMBERSHIP)
+
+
+@pytest.mark.needs(Capability.REBALANCE_LISTENER)
+@pytest.mark.parametrize("assignor", PROTOCOLS)
+def test_static_member_restarts_without_a_rebalance(
+    make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
+) -> None:
+    """A static member that is back within the session time-out has its partitions; the other notices nothing."""
+    topic = make_topic(partition_count=4)
+    settings = {"group": group, "assignor": assignor}
+    stays = open_consumer(**settings, instance_id="stays")
+    restarts = open_consumer(**settings, instance_id="restarts")
+    for member in (stays, restarts):
+        member.subscribe([topic])
+    settle([stays, restarts], [2, 2])
+    held, heard = restarts.assignment(), len(stays.rebalances())
+    restarts.close()
+    back = open_consumer(**settings, instance_id="restarts")
+    back.subscribe([topic])
+    poll_until([stays, back], lambda: sizes([back]) == [2])
+
+    assert back.assignment() == held
+    assert len(stays.rebalances()) == heard
+
+
+@pytest.mark.parametrize("assignor", PROTOCOLS)
+def test_static_member_that_stays_away_is_replaced(
+    client: Client,
+    make_topic: MakeTopic,
+    group: str,
+    open_consumer: OpenConsumer,
+    short_session_ms: int,
+    assignor: str,
+) -> None:
+    """A static member that is not back within the session time-out loses its partitions."""
+    topic = make_topic(partition_count=4)
+    settings = {"group": group, "assignor": assignor, "session_timeout_ms": short_session_ms}
+    stays = open_consumer(**settings, instance_id="stays")
+    goes = open_consumer(**settings, instance_id="goes")
+    for member in (stays, goes):
+        member.subscribe([topic])
+    settle([stays, goes], [2, 2])
+    goes.close()
+    poll_until([stays], lambda: sizes([stays]) == [4])
+    produce_one_per_partition(client, topic)
+
+    assert sorted_values(read(stays, 4)) == ONE_PER_PARTITION
+
+
+@pytest.mark.parametrize("assignor", PROTOCOLS)
+def test_one_of_two_with_one_instance_id_is_refused(
+    make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
+) -> None:
+    """Of two members with one instance id the classic protocol fences the first, KIP-848 refuses the second."""
+    topic = make_topic()
+    settings = {"group": group, "assignor": assignor, "instance_id": "only-one"}
+    first = open_consumer(**settings)
+    first.subscribe([topic])
+    settle([first], [1])
+    second = open_consumer(**settings)
+    second.subscribe([topic])
+    by_classic = assignor != Capability.SERVER_SIDE_ASSIGNOR.value
+    refused = refusal_while_polling([first, second])
+
+    assert refused == (Code.FENCED_INSTANCE_ID if by_classic else Code.UNRELEASED_INSTANCE_ID)

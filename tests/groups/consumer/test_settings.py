@@ -1,0 +1,20 @@
+"""Tests of groups/consumer/settings.py."""
+
+from wirekafka.groups.config import GroupConfig
+from wirekafka.groups.consumer.settings import ConsumerSettings, no_overrides, settings_of
+
+
+def test_group_without_settings_of_its_own_has_the_brokers() -> None:
+    """With Kafka's defaults."""
+    assert settings_of(GroupConfig(), no_overrides("g")) == ConsumerSettings(45_000, 5_000, 1_000)
+
+
+def test_groups_own_settings_hold_within_the_brokers_limits() -> None:
+    """Kafka takes a value that is out of bounds to the nearest one (KIP-1240)."""
+    own = {
+        "consumer.session.timeout.ms": 100_000,
+        "consumer.heartbeat.interval.ms": 1,
+        "consumer.assignment.interval.ms": 15_000,
+    }
+
+    assert settings_of(GroupConfig(), own) == ConsumerSettings(60_000, 5_000, 15_000)

@@ -1,0 +1,1 @@
+"""Random runs of whole groups: simulated clients, a network that loses things, a broker that dies."""

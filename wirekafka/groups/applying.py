@@ -1,0 +1,82 @@
+"""What a group shard's records say, and how each of them changes that.
+
+Called by `groups.shard`, for every record that was written and for every record of the log at start.
+
+Source: the `replay` methods of Kafka's GroupCoordinatorShard and GroupMetadataManager.
+"""
+
+from dataclasses import dataclass, field
+
+from wirekafka.groups import records
+from wirekafka.groups.classic import stored as classic_stored
+from wirekafka.groups.classic.group import ClassicGroup
+from wirekafka.groups.classic.states import ClassicGroupState
+from wirekafka.groups.classic.volatile import SessionDeadline, Volatile
+from wirekafka.groups.consumer import stored as consumer_stored
+from wirekafka.groups.consumer.group import ConsumerGroup
+from wirekafka.groups.offsets import CommittedOffsets
+from wirekafka.groups.records import GroupMetadata, GroupRecord, OffsetCommit
+from wirekafka.protocol.stored.consumer_offsets import GroupMetadataValue
+
+
+@dataclass(slots=True)
+class Durable:
+    """What the records say, and no more."""
+
+    groups: dict[str, GroupMetadataValue] = field(default_factory=dict)
+    consumer_groups: dict[str, ConsumerGroup] = field(default_factory=dict)
+    offsets: CommittedOffsets = field(default_factory=CommittedOffsets)
+
+
+def apply(durable: Durable, volatile: Volatile, record: GroupRecord) -> None:
+    """Make a record's content the durable state; what a group has decided for itself settles."""
+    match record:
+        case OffsetCommit():
+            _apply_offset(durable, volatile, record)
+        case GroupMetadata(group_id, None):
+            durable.groups.pop(group_id, None)
+            _drop_classic_group(volatile, group_id)
+        case GroupMetadata(group_id, value):
+            assert value is not None
+            durable.groups[group_id] = value
+            _settle_or_restore(volatile, group_id, value)
+        case _:
+            _apply_to_consumer_group(durable, volatile, record)
+
+
+def _apply_offset(durable: Durable, volatile: Volatile, record: OffsetCommit) -> None:
+    durable.offsets.apply(record)
+    is_known = record.group_id in durable.consumer_groups or record.group_id in volatile.groups
+    if record.value is not None and not is_known:
+        volatile.groups[record.group_id] = ClassicGroup(record.group_id)
+
+
+def _settle_or_restore(volatile: Volatile, group_id: str, value: GroupMetadataValue) -> None:
+    group = volatile.groups.get(group_id)
+    if group is not None and group.unwritten == value:
+        classic_stored.settle(group)
+    else:
+        volatile.groups[group_id] = classic_stored.restored(group_id, value)
+
+
+def _drop_classic_group(volatile: Volatile, group_id: str) -> None:
+    group = volatile.groups.pop(group_id, None)
+    if group is None:
+        return
+    group.move_to(ClassicGroupState.DEAD, group.state_since_ms)
+    for member_id in [*group.members, *group.pending_members]:
+        volatile.deadlines.cancel(SessionDeadline(group_id, member_id))
+
+
+def _apply_to_consumer_group(
+    durable: Durable, volatile: Volatile, record: records.ConsumerGroupRecord
+) -> None:
+    group_id = record.group_id
+    was_there = group_id in durable.consumer_groups
+    consumer_stored.apply(durable.consumer_groups, record)
+    is_there = group_id in durable.consumer_groups
+    if is_there and not was_there:
+        # A log has offsets before their group: a classic group stood for it, of which no record tells.
+        volatile.groups.pop(group_id, None)
+    if was_there and not is_there:
+        volatile.metadata_checks.pop(group_id, None)

@@ -1,0 +1,189 @@
+"""Who may send a ConsumerGroupHeartbeat: the form of the request, the group and the member it is from.
+
+Called by `heartbeat` and `leaving`, and for members of the classic protocol by `classic_members`.
+
+Source: Kafka's GroupCoordinatorService (throwIfConsumerGroupHeartbeatRequestIsInvalid) and
+GroupMetadataManager (getOrMaybeCreateConsumerGroup, getOrMaybeSubscribeDynamicConsumerGroupMember,
+getOrMaybeSubscribeStaticConsumerGroupMember, and its throwIf methods).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from wirekafka.groups.classic.turn import Turn
+from wirekafka.groups.consumer.group import ConsumerGroup
+from wirekafka.groups.consumer.member import (
+    JOINING_EPOCH,
+    LEAVING_EPOCH,
+    STATIC_LEAVING_EPOCH,
+    ConsumerMember,
+)
+from wirekafka.groups.consumer.reconciliation import Reported
+from wirekafka.groups.consumer.stored import (
+    current_record,
+    member_record,
+    member_tombstones,
+    target_record,
+)
+from wirekafka.groups.records import GroupMetadata
+from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+# --- the request ---
+
+
+def check_request(
+    request: ConsumerGroupHeartbeatRequest, assignors: Sequence[str], *, member_id_required: bool
+) -> None:
+    """Refuse a request of the wrong form, with INVALID_REQUEST or UNSUPPORTED_ASSIGNOR."""
+    epoch = request.member_epoch
+    if member_id_required or epoch > JOINING_EPOCH or epoch == LEAVING_EPOCH:
+        _check_not_blank(request.member_id, "MemberId")
+    _check_not_blank(request.group_id, "GroupId")
+    _check_not_blank(request.instance_id, "InstanceId")
+    _check_not_blank(request.rack_id, "RackId")
+    if epoch == JOINING_EPOCH:
+        _check_first(request)
+    elif epoch == STATIC_LEAVING_EPOCH and request.instance_id is None:
+        raise _invalid("InstanceId can't be null for a member that leaves for a while.")
+    elif epoch < STATIC_LEAVING_EPOCH:
+        raise _invalid(f"MemberEpoch {epoch} means nothing.")
+    if request.server_assignor is not None and request.server_assignor not in assignors:
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_ASSIGNOR,
+            f"ServerAssignor {request.server_assignor} is not one of {', '.join(assignors)}.",
+        )
+
+
+def _check_first(request: ConsumerGroupHeartbeatRequest) -> None:
+    if request.rebalance_timeout_ms == -1:
+        raise _invalid("RebalanceTimeoutMs must be in the first request of a member.")
+    if request.topic_partitions is None or request.topic_partitions:
+        raise _invalid("TopicPartitions must be empty in the first request of a member.")
+    if request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
+        raise _invalid("SubscribedTopicNames or SubscribedTopicRegex must be in a member's first request.")
+
+
+def _check_not_blank(value: str | None, field: str) -> None:
+    # Kafka trims as Java does: all up to the space.
+    if value is not None and not value.strip("".join(map(chr, range(33)))):
+        raise _invalid(f"{field} can't be empty.")
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+
+# --- the group ---
+
+
+def existing_group(turn: Turn, group_id: str) -> ConsumerGroup:
+    """Find a consumer group; raises GROUP_ID_NOT_FOUND when there is none of the name."""
+    group = turn.consumer_groups.get(group_id)
+    if group is None:
+        kind = "is not a consumer group" if group_id in turn.volatile.groups else "is not known"
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {kind}.")
+    return group
+
+
+def group_to_join(turn: Turn, group_id: str) -> ConsumerGroup:
+    """Find the group, or make it; an empty classic group of the name gives way to it.
+
+    Raises GROUP_ID_NOT_FOUND when there is a classic group with members.
+    """
+    group = turn.consumer_groups.get(group_id)
+    if group is not None:
+        return group
+    classic = turn.volatile.groups.get(group_id)
+    if classic is None:
+        return ConsumerGroup(group_id)
+    if classic.is_empty:
+        turn.decision.records.append(GroupMetadata(group_id, None))
+        return ConsumerGroup(group_id)
+    return existing_group(turn, group_id)
+
+
+def check_room(turn: Turn, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
+    """Raise GROUP_MAX_SIZE_REACHED for a member that is new to a full group."""
+    limit = turn.config.group_consumer_max_size
+    is_known = member_id in group.members or instance_id in group.static_members
+    if not is_known and len(group.members) >= limit:
+        raise KafkaError(
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            f"Group {group.group_id} has the {limit} members that it may have.",
+        )
+
+
+# --- the member ---
+
+
+def existing_member(group: ConsumerGroup, member_id: str) -> ConsumerMember:
+    """Find a member; raises UNKNOWN_MEMBER_ID."""
+    member = group.members.get(member_id)
+    if member is None:
+        raise KafkaError(
+            ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group.group_id}."
+        )
+    return member
+
+
+def existing_static_member(group: ConsumerGroup, instance_id: str, member_id: str) -> ConsumerMember:
+    """Find a static member; raises UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID when another holds the id."""
+    member = group.static_member(instance_id)
+    if member is None:
+        raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
+    if member.member_id != member_id:
+        raise KafkaError(
+            ErrorCode.FENCED_INSTANCE_ID,
+            f"Static member {member_id} with instance id {instance_id} was fenced by member "
+            f"{member.member_id}.",
+        )
+    return member
+
+
+def member_to_join(group: ConsumerGroup, member_id: str) -> ConsumerMember:
+    """Find a dynamic member that joins, or joins again; else make it."""
+    return group.members.get(member_id) or ConsumerMember(member_id)
+
+
+def static_member_to_join(
+    turn: Turn, group: ConsumerGroup, member_id: str, instance_id: str, *, is_classic: bool
+) -> ConsumerMember:
+    """Find the place of a static member that joins: its own, that of who held its instance id, or a new one.
+
+    Between two members of the consumer protocol, the first must have left: else UNRELEASED_INSTANCE_ID.
+    """
+    holder = group.static_member(instance_id)
+    if holder is None:
+        return member_to_join(group, member_id)
+    if not is_classic and not holder.is_classic and not holder.has_left_for_a_while:
+        raise KafkaError(
+            ErrorCode.UNRELEASED_INSTANCE_ID,
+            f"Static member {member_id} with instance id {instance_id} cannot join the group because the "
+            f"instance id is owned by member {holder.member_id}.",
+        )
+    successor = replace(holder, member_id=member_id, member_epoch=JOINING_EPOCH, previous_member_epoch=0)
+    records = turn.decision.records
+    records.extend(member_tombstones(group.group_id, holder.member_id))
+    records.append(member_record(group.group_id, successor))
+    records.append(target_record(group.group_id, member_id, group.targets.get(holder.member_id, {})))
+    records.append(current_record(group.group_id, successor))
+    return successor
+
+
+def check_epoch(member: ConsumerMember, epoch: int, reported: Reported) -> None:
+    """Raise FENCED_MEMBER_EPOCH for an epoch that is not the member's.
+
+    Its previous one will do when it has no more than it was given: the answer with the new one was lost.
+    """
+    if epoch in (JOINING_EPOCH, member.member_epoch):
+        return
+    is_previous = epoch == member.previous_member_epoch and epoch < member.member_epoch
+    if is_previous and reported.is_within(member.assigned):
+        return
+    which = "greater" if epoch > member.member_epoch else "smaller"
+    raise KafkaError(
+        ErrorCode.FENCED_MEMBER_EPOCH,
+        f"Member {member.member_id} has a {which} member epoch ({epoch}) than the one known here "
+        f"({member.member_epoch}); it must give up all its partitions and join again.",
+    )

@@ -1,0 +1,114 @@
+"""Regular expressions that members subscribe to: which topics they match, and when that is looked up anew.
+
+Called by `updating` and `leaving`. Kafka looks topics up in a thread of its own, and a new subscriber
+learns of them with its second heartbeat; here it is done at once, which the matching in linear time allows.
+
+Source: Kafka's GroupMetadataManager (maybeUpdateRegularExpressions, handleRegularExpressionsResult,
+maybeDeleteResolvedRegularExpressions) and TopicRegexResolver.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from wirekafka.groups.classic.turn import Turn
+from wirekafka.groups.consumer import patterns
+from wirekafka.groups.consumer.group import ConsumerGroup, ResolvedRegularExpression
+from wirekafka.groups.consumer.member import ConsumerMember
+from wirekafka.groups.consumer.stored import regex_record, regex_tombstone
+from wirekafka.groups.records import ConsumerGroupRecord
+
+LOOK_UP_INTERVAL_MS = 10_000
+"""For so long new topics may wait for being matched."""
+
+Resolved = Mapping[str, ResolvedRegularExpression]
+
+
+class Outcome(NamedTuple):
+    """What came of the regular expressions in one heartbeat."""
+
+    has_changed: bool
+    """Whether the member subscribes to another one than before."""
+    calls_for_target: bool
+    """Whether somebody's topics are others now."""
+    resolved: Resolved
+
+
+def refresh(turn: Turn, group: ConsumerGroup, before: ConsumerMember, after: ConsumerMember) -> Outcome:
+    """Take note of the member's regular expression, and look up what the group's match if that is due.
+
+    Raises INVALID_REGULAR_EXPRESSION for one that is new to the group and none.
+    """
+    old, new = before.subscribed_topic_regex or "", after.subscribed_topic_regex or ""
+    if not old and not new and not group.resolved_regexes:
+        return Outcome(False, False, group.resolved_regexes)
+    has_changed = old != new
+    resolved = dict(group.resolved_regexes)
+    calls_for_target = has_changed and (bool(old) or new in resolved)
+    if has_changed and old and not _others_subscribe(group, before, old):
+        resolved.pop(old, None)
+        turn.decision.records.append(regex_tombstone(group.group_id, old))
+    if has_changed and new and new not in resolved:
+        patterns.check(new)
+    if _is_due(turn, resolved, new):
+        found = _look_up(turn, sorted(_subscribed(group, after)))
+        calls_for_target |= any(_topics(resolved, regex) != _topics(found, regex) for regex in found)
+        turn.decision.records.extend(regex_record(group.group_id, regex, found[regex]) for regex in found)
+        resolved.update(found)
+    return Outcome(has_changed, calls_for_target, resolved)
+
+
+def _others_subscribe(group: ConsumerGroup, member: ConsumerMember, regex: str) -> bool:
+    # A static member that is being replaced is there under its old id, with the same instance id.
+    return any(
+        other.subscribed_topic_regex == regex
+        for other in group.members.values()
+        if other.member_id != member.member_id
+        and (other.instance_id is None or other.instance_id != member.instance_id)
+    )
+
+
+def _is_due(turn: Turn, resolved: Resolved, new: str) -> bool:
+    if new and new not in resolved:
+        return True
+    # They are looked up together, so any of them says when that was.
+    last = next(iter(resolved.values()), None)
+    if last is None or turn.wall_ms <= last.timestamp + LOOK_UP_INTERVAL_MS:
+        return False
+    if last.version < turn.volatile.new_topics_generation:
+        return True
+    return turn.wall_ms > last.timestamp + turn.config.group_consumer_regex_refresh_interval_ms
+
+
+def _subscribed(group: ConsumerGroup, after: ConsumerMember) -> set[str]:
+    holder = group.static_member(after.instance_id)
+    replaced = {after.member_id} if holder is None else {after.member_id, holder.member_id}
+    members = [member for member in group.members.values() if member.member_id not in replaced]
+    return {member.subscribed_topic_regex for member in [*members, after] if member.subscribed_topic_regex}
+
+
+def _look_up(turn: Turn, regexes: Collection[str]) -> Resolved:
+    version = turn.topics.generation
+    matching = patterns.matching(regexes, turn.topics.names())
+    return {
+        regex: ResolvedRegularExpression(frozenset(matching[regex]), version, turn.wall_ms)
+        for regex in regexes
+    }
+
+
+def _topics(resolved: Resolved, regex: str) -> frozenset[str]:
+    found = resolved.get(regex)
+    return frozenset() if found is None else found.topics
+
+
+def forgotten(group: ConsumerGroup, leaving: Iterable[ConsumerMember]) -> Iterator[ConsumerGroupRecord]:
+    """Give the tombstones of those that only these members subscribe to."""
+    leaving = list(leaving)
+    gone = {member.member_id for member in leaving}
+    kept = {
+        member.subscribed_topic_regex
+        for member in group.members.values()
+        if member.member_id not in gone and member.subscribed_topic_regex
+    }
+    for regex in dict.fromkeys(member.subscribed_topic_regex for member in leaving):
+        if regex and regex not in kept:
+            yield regex_tombstone(group.group_id, regex)

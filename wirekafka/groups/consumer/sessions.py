@@ -1,0 +1,51 @@
+"""Deadlines of a consumer group's members: to be heard of again, and to have given up partitions.
+
+Called by `heartbeat` and `groups.shard`. A deadline that comes for a member that is gone by then does
+nothing: not all are taken back, so that none is missing when a decision could not be written.
+
+Source: Kafka's GroupMetadataManager (scheduleConsumerGroupSessionTimeout,
+scheduleConsumerGroupRebalanceTimeout, onLoaded).
+"""
+
+from wirekafka.groups.classic.turn import Turn
+from wirekafka.groups.classic.volatile import RevocationDeadline, SessionDeadline
+from wirekafka.groups.consumer import leaving
+from wirekafka.groups.consumer.group import ConsumerGroup
+from wirekafka.groups.consumer.member import ConsumerMember, MemberState
+
+
+def expect_heartbeat(turn: Turn, group_id: str, member: ConsumerMember) -> None:
+    """Give the member its session time-out: its own if it is a classic one, else the group's."""
+    delay_ms = turn.settings_of(group_id).session_timeout_ms
+    if member.classic is not None:
+        delay_ms = member.classic.session_timeout_ms
+    turn.schedule(SessionDeadline(group_id, member.member_id), delay_ms)
+
+
+def resume(turn: Turn, group: ConsumerGroup) -> None:
+    """Set the deadlines that members lack: after a restart, or when what took them back was not written."""
+    for member in group.members.values():
+        if SessionDeadline(group.group_id, member.member_id) not in turn.volatile.deadlines:
+            expect_heartbeat(turn, group.group_id, member)
+        key = RevocationDeadline(group.group_id, member.member_id)
+        if _has_to_revoke(member) and key not in turn.volatile.deadlines:
+            turn.schedule(key, member.rebalance_timeout_ms)
+
+
+def on_session_deadline(turn: Turn, group: ConsumerGroup, member_id: str) -> None:
+    """Let a member go that was not heard of in time."""
+    member = group.members.get(member_id)
+    if member is not None:
+        leaving.fence(turn, group, [member])
+
+
+def on_revocation_deadline(turn: Turn, group: ConsumerGroup, member_id: str) -> None:
+    """Let a member go that has not given up its partitions in time."""
+    member = group.members.get(member_id)
+    if member is not None and _has_to_revoke(member):
+        leaving.fence(turn, group, [member])
+
+
+def _has_to_revoke(member: ConsumerMember) -> bool:
+    is_asked = member.state is MemberState.UNREVOKED_PARTITIONS
+    return is_asked and not member.is_classic and not member.has_left_for_a_while

@@ -1,0 +1,83 @@
+"""The target assignment: whether a new one is due, and the records of what is other in it.
+
+Called by `updating`. The assignor runs at once, as part of the heartbeat that calls for it; Kafka may
+hand it to a thread (group.consumer.assignor.offload.enable), and gives the old target until that is done.
+
+Source: Kafka's GroupMetadataManager (maybeUpdateTargetAssignment, canComputeNextTargetAssignment) and
+TargetAssignmentBuilder; KIP-1263 (the interval between targets).
+"""
+
+from typing import NamedTuple
+
+from wirekafka.groups.classic.turn import Turn
+from wirekafka.groups.config import GroupConfig
+from wirekafka.groups.consumer.assignment import Assignment
+from wirekafka.groups.consumer.assignors import ASSIGNORS, Assignor, AssignorMember
+from wirekafka.groups.consumer.group import ConsumerGroup, subscribed_topic_names
+from wirekafka.groups.consumer.member import ConsumerMember
+from wirekafka.groups.consumer.membership import Membership, preferred_assignor
+from wirekafka.groups.consumer.stored import target_epoch_record, target_record
+from wirekafka.groups.topics import TopicFacts, Topics
+
+
+class Target(NamedTuple):
+    """What one member is to have, and since which epoch."""
+
+    epoch: int
+    assignment: Assignment
+
+
+def of_member(
+    turn: Turn, group: ConsumerGroup, member: ConsumerMember, membership: Membership, group_epoch: int
+) -> Target:
+    """Give the member's target, after computing a new one for all if that is due."""
+    if group.assignment_epoch >= group_epoch or not _may_compute(turn, group):
+        return Target(group.assignment_epoch, group.target_of(member.member_id, member.instance_id))
+    computed = _assignor(turn.config, membership).assign(*_question(turn.topics, membership))
+    for member_id in membership.members:
+        assignment = computed.get(member_id, {})
+        if membership.targets.get(member_id) != assignment:
+            turn.decision.records.append(target_record(group.group_id, member_id, assignment))
+    turn.decision.records.append(target_epoch_record(group.group_id, group_epoch, turn.wall_ms))
+    return Target(group_epoch, computed.get(member.member_id, {}))
+
+
+def _may_compute(turn: Turn, group: ConsumerGroup) -> bool:
+    interval_ms = turn.settings_of(group.group_id).assignment_interval_ms
+    if group.assignment_timestamp == 0 or interval_ms == 0:
+        return True
+    return turn.wall_ms >= group.assignment_timestamp + interval_ms
+
+
+def assignor_name(config: GroupConfig, membership: Membership) -> str:
+    """Name the assignor that members prefer, of those the broker offers; else its first."""
+    name = preferred_assignor(membership.members.values())
+    offered = config.group_consumer_assignors
+    return name if name in offered else offered[0]
+
+
+def _assignor(config: GroupConfig, membership: Membership) -> Assignor:
+    return ASSIGNORS[assignor_name(config, membership)]
+
+
+def _question(
+    topics: Topics, membership: Membership
+) -> tuple[dict[str, AssignorMember], dict[bytes, TopicFacts]]:
+    """Put members and topics as assignors know them."""
+    asked: dict[bytes, TopicFacts] = {}
+    members: dict[str, AssignorMember] = {}
+    known: dict[frozenset[str], frozenset[bytes]] = {}
+    for member_id, member in membership.members.items():
+        names = subscribed_topic_names([member], membership.resolved)
+        if names not in known:
+            found = {facts.topic_id: facts for name in names if (facts := topics.named(name)) is not None}
+            asked.update(found)
+            known[names] = frozenset(found)
+        members[member_id] = AssignorMember(
+            member_id=member_id,
+            instance_id=member.instance_id,
+            rack_id=member.rack_id,
+            subscribed=known[names],
+            assigned=membership.targets.get(member_id, {}),
+        )
+    return members, asked
