@@ -56,7 +56,7 @@ class Server:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             if "127.0.0.1:" in line:
-                self.port = int(line.split("127.0.0.1:")[1].split()[0])
+                self.port = int(line.split("127.0.0.1:")[1].split()[0].rstrip(","))
                 return
         self.process.wait()
         raise RuntimeError(f"{command} did not start")

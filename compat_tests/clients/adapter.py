@@ -57,6 +57,7 @@ class Capability(Enum):
     REBALANCE_LISTENER = "rebalance listener"
     REBALANCES_IN_POLL = "rebalances in poll"
     EARLY_SUBSCRIPTION = "subscription to a topic that is not there"
+    GROWTH = "taking up what is added to a subscription"
     PATTERN = "subscription by pattern"
     SERVER_SIDE_PATTERN = "pattern that the broker alone reads"
 

@@ -68,6 +68,9 @@ UNDECODED = "records are not unpacked on the way to the log; whoever reads the b
 AT_ONCE = "a partition that is not there is told of at once; Kafka waits as if records might come"
 CREATED_AT_ONCE = "an auto-created topic has its leader in the answer that creates it"
 NO_COPIES = "acks=all promises no copies that are not there; Kafka wants no more than the topic has replicas"
+PATTERNS_AT_ONCE = (
+    "a pattern is looked up within the heartbeat that brings it; Kafka looks beside it, and the next tells"
+)
 NO_COORDINATOR = "until someone looks for a coordinator there is none to judge requests; Kafka judges some"
 
 PURPOSES: tuple[OnPurpose, ...] = (
@@ -238,6 +241,18 @@ PURPOSES: tuple[OnPurpose, ...] = (
         "coordinators: type 1 v*", "*error_code", 0, 42, NO_TRANSACTIONS, ("*host", "*port", "*node_id")
     ),
     OnPurpose("coordinators: share key *", "coordinators.error_code", 15, 42, NO_TRANSACTIONS),
+    OnPurpose(
+        "subscriptions: join for * v1", "member_epoch", 1, 2, PATTERNS_AT_ONCE, ("assignment.topic_partitions",)
+    ),
+    OnPurpose("subscriptions: first joins by pattern v1", "member_epoch", 1, 2, PATTERNS_AT_ONCE, ("assignment*",)),
+    OnPurpose(
+        "member_offsets: *fetch *, null id v*",
+        "groups.error_code",
+        -1,
+        25,
+        "a null member id with an epoch is of a member that nobody knows; Kafka fails on it inside",
+        ("groups.topics",),
+    ),
     OnPurpose(
         "joining: protocol twice*",
         "answer",

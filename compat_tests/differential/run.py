@@ -23,10 +23,11 @@ Say = Callable[[str], None]
 SETTINGS = {
     "offsets.topic.num.partitions": "4",
     "transaction.state.log.num.partitions": "4",
+    "group.consumer.heartbeat.interval.ms": "5000",
     "group.consumer.assignment.interval.ms": "0",
     "group.consumer.assignor.offload.enable": "false",
 }
-"""Both brokers have these: a quick start, and assignments made within the heartbeat that asks for them."""
+"""Both brokers have these: a quick start, Kafka's heartbeats, and assignments made within the one that asks."""
 
 
 @dataclass(frozen=True, slots=True)

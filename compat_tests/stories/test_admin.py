@@ -12,7 +12,7 @@ import pytest
 
 from compat_tests.clients.adapter import BrokerError, Capability, Client, Code, Record
 from compat_tests.conftest import MakeTopic
-from compat_tests.stories.waiting import eventually, partitions_of
+from compat_tests.stories.waiting import code_of, eventually, partitions_of
 
 
 def refusal_of(call: Callable[[], object]) -> int:
@@ -20,15 +20,6 @@ def refusal_of(call: Callable[[], object]) -> int:
     with pytest.raises(BrokerError) as refusal:
         call()
     return refusal.value.code
-
-
-def code_of(call: Callable[[], object]) -> int:
-    """Give the error code with which the broker refuses a call; 0 where it does not."""
-    try:
-        call()
-    except BrokerError as error:
-        return error.code
-    return 0
 
 
 @pytest.mark.needs(Capability.TOPIC_ADMIN)

@@ -120,9 +120,7 @@ def test_rebalance_does_not_wait_for_ever(
 ) -> None:
     """A member that does not give up its partitions within the rebalance time-out is left behind."""
     topic = make_topic(partition_count=4)
-    stalls = open_consumer(
-        group=group, assignor=assignor, session_timeout_ms=1000, max_poll_interval_ms=1000
-    )
+    stalls = open_consumer(group=group, assignor=assignor, session_timeout_ms=1000, max_poll_interval_ms=1000)
     stalls.subscribe([topic])
     settle([stalls], [4])
     joins = open_consumer(group=group, assignor=assignor)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from compat_tests.clients.adapter import Capability, Client, Consumer
+from compat_tests.clients.adapter import Capability, Client, Consumer, Received
 from compat_tests.conftest import MakeTopic, OpenConsumer
 from compat_tests.stories.members import ONE_PER_PARTITION, produce_one_per_partition, settle, sorted_values
 from compat_tests.stories.waiting import poll_until
@@ -20,14 +20,13 @@ pytestmark = pytest.mark.needs(Capability.SERVER_SIDE_ASSIGNOR, Capability.GROUP
 def read_and_commit(client: Client, topic: str, members: list[Consumer]) -> list[bytes]:
     """Produce a record for each partition, have the members read and commit them; give what they read."""
     produce_one_per_partition(client, topic)
-    received: dict[int, list[Received]] = {number: [] for number in range(len(members))}
-
-    def all_read() -> bool:
-        return sum(map(len, received.values())) >= len(ONE_PER_PARTITION)
-
-    while not all_read():
-        for number, member in enumerate(members):
-            poll_until([member], all_read, received[number], tries=1)
+    received: list[Received] = []
+    poll_until(members, lambda: len(received) >= len(ONE_PER_PARTITION), received)
+    for member in members:
+        held = member.assignment()
+        read = {(record.topic, record.partition): record.offset + 1 for record in received}
+        member.commit({partition: offset for partition, offset in read.items() if partition in held})
+    return sorted_values(received)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +36,7 @@ def read_and_commit(client: Client, topic: str, members: list[Consumer]) -> list
 def test_members_restart_one_by_one(
     client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, before: str, after: str
 ) -> None:
-    """Members restart one after the other with the other protocol; each record is read once, commits are kept."""
+    """Members restart one by one with the other protocol: each record is read once, commits are kept."""
     topic = make_topic(partition_count=4)
     members = [open_consumer(group=group, assignor=before) for _ in range(2)]
     for member in members:

@@ -47,7 +47,7 @@ def test_pattern_matches_whole_names(
     assert {topic for topic, _ in held} == {f"{prefix}-a", f"{prefix}-b1"}
 
 
-@pytest.mark.needs(Capability.PATTERN)
+@pytest.mark.needs(Capability.PATTERN, Capability.GROWTH)
 @pytest.mark.parametrize("assignor", PROTOCOLS)
 def test_topic_that_comes_later_matches(
     administrator: Client, group: str, prefix: str, open_consumer: OpenConsumer, assignor: str

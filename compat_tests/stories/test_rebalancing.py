@@ -1,7 +1,7 @@
 """Stories that compare rebalances: which partitions stop, and for how long.
 
-With an eager assignor a rebalance stops the world: every member gives up all it has, and waits until the last has
-joined again. With a cooperative one, and by KIP-848, a partition stops only where it moves.
+With an eager assignor a rebalance stops the world: every member gives up all it has, and waits until the last
+has joined again. With a cooperative one, and by KIP-848, a partition stops only where it moves.
 Source: Apache Kafka 4.4; KIP-429 (cooperative rebalancing), KIP-848 (the new group protocol).
 """
 
@@ -15,21 +15,22 @@ import pytest
 from compat_tests.clients.adapter import Capability, Client, Consumer, Partition, Record
 from compat_tests.conftest import MakeTopic, OpenConsumer
 from compat_tests.stories.members import MANNERS, settle
-from compat_tests.stories.waiting import poll_until
 
 EAGER = Capability.ROUND_ROBIN.value
 STALL_SECONDS = 1.0
 
 
 def stopped(consumer: Consumer, since: int) -> set[Partition]:
-    """Give the partitions that a member had to give up in the rebalances after the first `since` it was told of."""
+    """Give the partitions that a member gave up after the first `since` things it was told."""
     told = consumer.rebalances()[since:]
     return {partition for event in told if event.kind == "revoked" for partition in event.partitions}
 
 
 def pauses_ms(members: list[Consumer]) -> dict[Partition, float]:
     """Give for how long each partition that was given up last was without an owner."""
-    told = sorted((event for member in members for event in member.rebalances()), key=lambda event: event.at_ms)
+    told = sorted(
+        (event for member in members for event in member.rebalances()), key=lambda event: event.at_ms
+    )
     stops: dict[Partition, float] = {}
     pauses: dict[Partition, float] = {}
     for event in told:
@@ -70,7 +71,7 @@ def test_which_partitions_stop(
 def test_how_long_partitions_stop(
     client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:
-    """While one member is slow to join again, an eager group stands still; in others who has partitions reads on."""
+    """While one member is slow to join again, an eager group stands still; others read on."""
     topic = make_topic(partition_count=4)
     settings = {"group": group, "assignor": assignor}
     quick, slow = open_consumer(**settings), open_consumer(**settings)
@@ -83,13 +84,9 @@ def test_how_long_partitions_stop(
     # The rebalance is under way when the quick member has heard of it; the cooperative ones need not.
     _poll_for(STALL_SECONDS / 2, [quick, joins], client, topic)
     read_meanwhile = _poll_for(STALL_SECONDS, [quick], client, topic)
-    poll_until([quick, slow, joins], lambda: sum(map(len, _held(quick, slow, joins))) == 4)
+    settle([quick, slow, joins], [2, 1, 1])
 
     assert bool(read_meanwhile & kept) == (assignor != EAGER)
-
-
-def _held(*members: Consumer) -> list[set[Partition]]:
-    return [member.assignment() for member in members]
 
 
 def _poll_for(seconds: float, members: list[Consumer], client: Client, topic: str) -> set[Partition]:

@@ -25,6 +25,11 @@ SHARES = ((1, [4]), (2, [2, 2]), (4, [1, 1, 1, 1]), (5, [1, 1, 1, 1, 0]))
 PER_PARTITION = 50
 
 
+def _shares_of(count: int) -> list[int]:
+    """Give the even shares of four partitions among so many members."""
+    return [len(range(number, 4, count)) for number in range(count)]
+
+
 @pytest.mark.parametrize("assignor", ASSIGNORS)
 def test_two_members_share_four_partitions(
     client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
@@ -49,7 +54,7 @@ def test_two_members_share_four_partitions(
 def test_one_two_four_and_five_members(
     client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:
-    """Four partitions are read by one member, two, four, and five, of which the fifth is idle."""
+    """Four partitions are read by one member, two, four, and five, of which one is idle, and by less again."""
     topic = make_topic(partition_count=4)
     members: list[Consumer] = []
     shared: list[bool] = []
@@ -62,6 +67,10 @@ def test_one_two_four_and_five_members(
     produce_one_per_partition(client, topic)
     received: list[Received] = []
     poll_until(members, lambda: len(received) >= 4, received)
+    for count, shares in reversed(SHARES[:-1]):
+        while len(members) > count:
+            members.pop(0).close()
+            settle(members, shares if len(members) == count else _shares_of(len(members)))
 
     assert shared == [True] * len(SHARES)
     assert sorted_values(received) == ONE_PER_PARTITION
@@ -118,6 +127,7 @@ def test_member_of_two_topics(
     assert sorted_values(received) == sorted(topic.encode() for topic in topics)
 
 
+@pytest.mark.needs(Capability.GROWTH)
 @pytest.mark.parametrize("assignor", PROTOCOLS)
 def test_added_partitions_are_taken_up(
     client: Client,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from compat_tests.clients.adapter import Capability, Client, Code
+from compat_tests.clients.adapter import Capability, Client, Code, Consumer
 from compat_tests.conftest import MakeTopic, OpenConsumer
 from compat_tests.stories.members import (
     ONE_PER_PARTITION,
@@ -17,7 +17,7 @@ from compat_tests.stories.members import (
     sizes,
     sorted_values,
 )
-from compat_tests.stories.waiting import poll_until, read, refusal_while_polling
+from compat_tests.stories.waiting import code_of, eventually, poll_until, read, refusal_while_polling
 
 pytestmark = pytest.mark.needs(Capability.STATIC_MEMBERSHIP)
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.needs(Capability.STATIC_MEMBERSHIP)
 def test_static_member_restarts_without_a_rebalance(
     make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:
-    """A static member that is back within the session time-out has its partitions; the other notices nothing."""
+    """A static member that is back within the session time-out has its partitions; others notice nothing."""
     topic = make_topic(partition_count=4)
     settings = {"group": group, "assignor": assignor}
     stays = open_consumer(**settings, instance_id="stays")
@@ -69,19 +69,36 @@ def test_static_member_that_stays_away_is_replaced(
     assert sorted_values(read(stays, 4)) == ONE_PER_PARTITION
 
 
-@pytest.mark.parametrize("assignor", PROTOCOLS)
-def test_one_of_two_with_one_instance_id_is_refused(
-    make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
+@pytest.mark.needs(Capability.COMMIT)
+def test_first_of_two_with_one_instance_id_is_fenced(
+    topic: str, group: str, open_consumer: OpenConsumer
 ) -> None:
-    """Of two members with one instance id the classic protocol fences the first, KIP-848 refuses the second."""
-    topic = make_topic()
-    settings = {"group": group, "assignor": assignor, "instance_id": "only-one"}
-    first = open_consumer(**settings)
+    """Who joins with an instance id that is in use takes its place; the one before is fenced."""
+    first = open_consumer(group=group, instance_id="only-one")
     first.subscribe([topic])
     settle([first], [1])
-    second = open_consumer(**settings)
+    second = open_consumer(group=group, instance_id="only-one")
     second.subscribe([topic])
-    by_classic = assignor != Capability.SERVER_SIDE_ASSIGNOR.value
-    refused = refusal_while_polling([first, second])
+    settle([second], [1])
 
-    assert refused == (Code.FENCED_INSTANCE_ID if by_classic else Code.UNRELEASED_INSTANCE_ID)
+    assert eventually(lambda: code_of(lambda: poll_and_commit(first, topic))) == Code.FENCED_INSTANCE_ID
+
+
+@pytest.mark.needs(Capability.SERVER_SIDE_ASSIGNOR)
+def test_second_of_two_with_one_instance_id_is_refused(
+    topic: str, group: str, open_consumer: OpenConsumer
+) -> None:
+    """By KIP-848 nobody takes the place of a member that is there: UNRELEASED_INSTANCE_ID."""
+    first = open_consumer(group=group, instance_id="only-one", assignor="consumer")
+    first.subscribe([topic])
+    settle([first], [1])
+    second = open_consumer(group=group, instance_id="only-one", assignor="consumer")
+    second.subscribe([topic])
+
+    assert refusal_while_polling([second, first]) == Code.UNRELEASED_INSTANCE_ID
+
+
+def poll_and_commit(consumer: Consumer, topic: str) -> None:
+    """Do what a member does; some clients say in a poll that it was fenced, others in a commit."""
+    consumer.poll(0.05)
+    consumer.commit({(topic, 0): 0})

@@ -1,6 +1,7 @@
 """Stories of members that subscribe to topics which are not there yet.
 
-Source: Apache Kafka 4.4. A client looks for its topics in each refresh of metadata; by KIP-848 the broker does.
+A client looks for its topics in each refresh of metadata; by KIP-848 the broker does.
+Source: Apache Kafka 4.4, Metadata and ConsumerGroupHeartbeat.
 """
 
 from __future__ import annotations

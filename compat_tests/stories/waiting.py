@@ -76,6 +76,15 @@ def partitions_of(admin: Admin, topic: str) -> set[int]:
         return set()
 
 
+def code_of(call: Callable[[], object]) -> int:
+    """Give the error code with which the broker refuses a call; 0 where it does not."""
+    try:
+        call()
+    except BrokerError as error:
+        return error.code
+    return 0
+
+
 def refusal_while_polling(consumers: Sequence[Consumer]) -> int:
     """Poll these consumers until the broker refuses one of them something; give the error code."""
     deadline = time.monotonic() + DEADLINE_SECONDS

@@ -133,6 +133,32 @@ def test_groups_config_is_altered(tool: RunTool) -> None:
     assert "consumer.session.timeout.ms=46000" in described.out
 
 
+@pytest.mark.asks("IncrementalAlterConfigs", "ConsumerGroupHeartbeat")
+def test_groups_config_is_described_in_full(tool: RunTool, group: str) -> None:
+    """--describe --group --all prints a group's settings with the broker's behind them."""
+    altered = tool(TOOL, "--alter", "--group", group, "--add-config", "consumer.heartbeat.interval.ms=6000")
+    described = tool(TOOL, "--describe", "--group", group, "--all")
+    values = _values(described.lines)
+
+    assert (altered.status, described.status, described.err) == (0, 0, "")
+    assert values["consumer.heartbeat.interval.ms"] == "6000"
+    assert values["consumer.session.timeout.ms"] == "45000"
+    assert "synonyms={DYNAMIC_GROUP_CONFIG:consumer.heartbeat.interval.ms=6000" in described.out
+
+
+@pytest.mark.asks("IncrementalAlterConfigs")
+@pytest.mark.parametrize(
+    "setting",
+    ["consumer.heartbeat.interval.ms=1", "consumer.session.timeout.ms=1", "consumer.nothing=1"],
+)
+def test_bad_group_config_is_not_set(tool: RunTool, group: str, setting: str) -> None:
+    """A group's setting must be one that there is, and within the bounds that the broker sets."""
+    altered = tool(TOOL, "--alter", "--group", group, "--add-config", setting)
+
+    assert altered.status == 1
+    assert "InvalidConfigurationException" in altered.out + altered.err
+
+
 @pytest.mark.asks("DescribeClientQuotas")
 def test_no_quota_is_set(tool: RunTool) -> None:
     """--describe --entity-type users finds no quota."""

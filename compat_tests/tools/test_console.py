@@ -13,11 +13,14 @@ import pytest
 from compat_tests.clients.adapter import Client, ConsumerSettings, Record, Start
 from compat_tests.conftest import MakeTopic
 from compat_tests.stories.waiting import read
-from compat_tests.tools.conftest import Fill, RunTool
+from compat_tests.tools.conftest import Fill, LeaveOffset, RunTool
 
 CONSUMER = "kafka-console-consumer"
 PRODUCER = "kafka-console-producer"
 OFFSETS_FORMATTER = "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
+GROUP_FORMATTER = "org.apache.kafka.tools.consumer.GroupMetadataMessageFormatter"
+GROUP_METADATA = 2
+"""The type of a classic group's record."""
 
 
 def _properties(option: str, **properties: str) -> list[str]:
@@ -134,6 +137,74 @@ def test_stored_commit_is_printed(tool: RunTool, administrator: Client, topic: s
     assert consumed.status == 0
     assert of_group[-1]["key"]["data"] == {"group": group, "topic": topic, "partition": 0}
     assert of_group[-1]["value"]["data"]["offset"] == 1
+
+
+@pytest.mark.tool(CONSUMER)
+@pytest.mark.asks("ConsumerGroupHeartbeat")
+def test_pattern_by_the_new_protocol(tool: RunTool, topic: str, group: str, fill: Fill) -> None:
+    """group.protocol=consumer with --include: the broker looks up which topics there are (RE2)."""
+    fill(topic, ["one", "two"])
+    pattern = f"{topic[:-1]}[0-9a-f]"
+    protocol = ["--command-property", "group.protocol=consumer"]
+    arguments = ["--include", pattern, "--group", group, "--from-beginning", "--max-messages", "2"]
+    consumed = tool(CONSUMER, *arguments, *protocol)
+
+    assert consumed.status == 0
+    assert _records(consumed.lines) == ["one", "two"]
+
+
+@pytest.mark.tool(CONSUMER)
+@pytest.mark.asks("ConsumerGroupHeartbeat")
+def test_group_goes_on_by_the_other_protocol(tool: RunTool, topic: str, group: str, fill: Fill) -> None:
+    """A group that was left by one protocol is taken up by the other, both ways, where it stopped."""
+    fill(topic, ["one", "two", "three"])
+    arguments = ["--topic", topic, "--group", group, "--max-messages", "1"]
+    protocol = ["--command-property", "group.protocol=consumer"]
+    first = tool(CONSUMER, *arguments, "--from-beginning")
+    second = tool(CONSUMER, *arguments, *protocol)
+    third = tool(CONSUMER, *arguments)
+
+    assert [_records(each.lines) for each in (first, second, third)] == [["one"], ["two"], ["three"]]
+
+
+@pytest.mark.tool(CONSUMER)
+def test_group_metadata_is_formatted(tool: RunTool, topic: str, group: str, fill: Fill) -> None:
+    """__consumer_offsets is read with GroupMetadataMessageFormatter, which prints classic groups."""
+    fill(topic, ["one"])
+    tool(CONSUMER, "--topic", topic, "--group", group, "--from-beginning", "--max-messages", "1")
+    of_group = _formatted(tool, GROUP_FORMATTER, group)
+    values = [entry["value"]["data"] for entry in of_group]
+
+    assert {entry["key"]["type"] for entry in of_group} == {GROUP_METADATA}
+    assert [value["protocolType"] for value in values] == ["consumer"] * len(values)
+    assert [len(value["members"]) for value in values] == [1, 0]
+    assert values[0]["members"][0]["clientHost"] == "/127.0.0.1"
+    assert values[-1]["generation"] > values[0]["generation"]
+
+
+@pytest.mark.tool(CONSUMER)
+@pytest.mark.asks("DeleteGroups")
+def test_tombstones_are_formatted(
+    tool: RunTool, topic: str, group: str, leave_offset: LeaveOffset
+) -> None:
+    """A group that was deleted leaves a record without value for each offset and for itself."""
+    leave_offset(group, topic, 0)
+    tool("kafka-consumer-groups", "--delete", "--group", group)
+    offsets = _formatted(tool, OFFSETS_FORMATTER, group)
+    groups = _formatted(tool, GROUP_FORMATTER, group)
+
+    assert (offsets[-1]["value"], groups[-1]["value"]) == (None, None)
+    assert offsets[-1]["key"]["data"] == {"group": group, "topic": topic, "partition": 0}
+    assert groups[-1]["key"]["data"] == {"group": group}
+
+
+# Any: as for `_objects`.
+def _formatted(tool: RunTool, formatter: str, group: str) -> list[dict[str, Any]]:
+    """Read what the formatter prints of the group."""
+    place = ["--topic", "__consumer_offsets", "--from-beginning", "--timeout-ms", "1500"]
+    consumed = tool(CONSUMER, *place, "--formatter", formatter)
+    assert consumed.status == 0
+    return [entry for entry in _objects(consumed.out) if entry["key"]["data"]["group"] == group]
 
 
 def _records(lines: list[str]) -> list[str]:

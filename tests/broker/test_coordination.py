@@ -5,10 +5,15 @@ import errno
 import pytest
 import trio
 
-from tests.broker.support import create_topic, delete_topic
-from wirekafka.broker import OFFSETS_TOPIC, Broker
-from wirekafka.groups import GroupShard, partition_for
+from tests.broker.support import change_configs, create_topic, delete_topic
+from wirekafka.broker import OFFSETS_TOPIC, Broker, BrokerConfig, GroupClient, open_broker
+from wirekafka.groups import GroupRecord, GroupShard, partition_for
+from wirekafka.groups.consumer import pace
 from wirekafka.machine import Decision, Ticket
+from wirekafka.protocol.apis.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
 from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitRequest,
@@ -19,6 +24,9 @@ from wirekafka.protocol.apis.offset_commit import (
 from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequestGroup
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import Files
+
+BROKER, GROUP = 4, 32
+"""The codes of what has settings."""
 
 
 async def commit(broker: Broker, group_id: str, topic: str, offset: int) -> int:
@@ -165,3 +173,84 @@ async def test_deleted_offsets_topic_ends_every_group(with_groups: Broker) -> No
 
     assert refusal.value.code == ErrorCode.NOT_COORDINATOR
     assert committed(with_groups, "g") == {}
+
+
+async def interval_told(broker: Broker, member_id: str) -> int:
+    """Join a consumer group, and give the heartbeat interval that the answer tells."""
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="g",
+        member_id=member_id,
+        member_epoch=0,
+        rebalance_timeout_ms=1000,
+        subscribed_topic_names=["t"],
+        topic_partitions=[],
+    )
+
+    def decide(shard: GroupShard, ticket: Ticket, now_ms: int) -> Decision[GroupRecord]:
+        return shard.consumer_heartbeat(
+            request,
+            ticket=ticket,
+            now_ms=now_ms,
+            client=GroupClient("c", "/127.0.0.1"),
+            new_member_uuid="unused",
+            member_id_required=True,
+        )
+
+    answer = await broker.coordination.ask("g", decide)
+    assert isinstance(answer, ConsumerGroupHeartbeatResponse)
+    assert answer.error_code == 0
+    return answer.heartbeat_interval_ms
+
+
+async def test_members_of_consumer_groups_beat_the_slower_the_more_they_are(
+    with_groups: Broker, monkeypatch: pytest.MonkeyPatch, mock_clock: trio.testing.MockClock
+) -> None:
+    """They are counted now and then: the next second tells of those that this one brought."""
+    monkeypatch.setattr(pace, "HEARTBEATS_A_SECOND", 4)
+    told = [await interval_told(with_groups, "a"), await interval_told(with_groups, "b")]
+    mock_clock.jump(1)
+    told.append(await interval_told(with_groups, "c"))
+
+    assert told == [100, 100, 500]
+
+
+async def test_shards_know_the_topics_of_the_moment(with_groups: Broker) -> None:
+    """And hear of each that is made, grows or is deleted."""
+    shard, heard = next(iter(with_groups.coordination.shards)), []
+    shard.topics_changed = lambda names, now_ms: heard.append(sorted(names))  # type: ignore[method-assign]
+    known = []
+
+    for change in (
+        create_topic(with_groups, "t", 2),
+        create_topic(with_groups, "u", retention_ms="5"),
+        delete_topic(with_groups, "t"),
+    ):
+        await change
+        known.append(sorted(name for name in shard.topics.names() if name != OFFSETS_TOPIC))
+
+    assert known == [["t"], ["t", "u"], ["u"]]
+    assert heard == [["t"], ["u"], ["t"]]
+
+
+async def test_groups_go_by_the_settings_that_hold_now(with_groups: Broker) -> None:
+    """The broker's, and the group's own; in every shard."""
+    await change_configs(with_groups, BROKER, "", group_consumer_assignment_interval_ms="777")
+    await change_configs(with_groups, GROUP, "g", consumer_session_timeout_ms="50000")
+
+    shards = list(with_groups.coordination.shards)
+    assert [shard.config.group_consumer_assignment_interval_ms for shard in shards] == [777] * 3
+    assert [shard.overrides_of("g") for shard in shards] == [{"consumer.session.timeout.ms": 50_000}] * 3
+    assert [dict(shard.overrides_of("h")) for shard in shards] == [{}] * 3
+
+
+async def test_changed_settings_hold_after_a_restart(config: BrokerConfig) -> None:
+    """From the first decision on, those of groups too."""
+    async with open_broker(config) as first:
+        await first.cluster.auto_create_topic(OFFSETS_TOPIC)
+        await change_configs(first, BROKER, "", group_consumer_assignment_interval_ms="777")
+        await change_configs(first, GROUP, "g", consumer_session_timeout_ms="50000")
+
+    async with open_broker(config) as again:
+        shard = again.coordination.look("g")
+        assert shard.config.group_consumer_assignment_interval_ms == 777
+        assert shard.overrides_of("g") == {"consumer.session.timeout.ms": 50_000}

@@ -87,3 +87,12 @@ def test_groups_own_settings_hold_from_the_next_question_on() -> None:
     assert dict(before) == {}
     assert ask("g") == {"consumer.session.timeout.ms": 60_000}
     assert dict(ask("other")) == {}
+
+
+def test_heartbeats_of_consumer_groups_may_be_quick_in_the_dev_profile() -> None:
+    """And an interval that somebody has set is kept for any number of members."""
+    quick = group_config(Settings.load("", {}))
+    chosen = group_config(Settings.load("", {"group.consumer.heartbeat.interval.ms": "6000"}))
+
+    assert (quick.consumer_heartbeat_fastest_ms, quick.group_consumer_heartbeat_interval_ms) == (100, 5000)
+    assert (chosen.consumer_heartbeat_fastest_ms, chosen.group_consumer_heartbeat_interval_ms) == (0, 6000)

@@ -12,7 +12,7 @@ from tests.broker.support import FlushAtWill, NotebookMachine, NotebookRecords
 from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
 from wirekafka.broker.flushing import Flusher
-from wirekafka.broker.journal import Journal
+from wirekafka.broker.journal import Interruption, Journal
 from wirekafka.broker.partition import Partition
 from wirekafka.machine import Decision, KeyValue, Reply, Ticket
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError, MalformedMessage
@@ -358,3 +358,49 @@ class AlwaysDue(NotebookMachine):
     def on_time(self, now_ms: int) -> Decision[str]:
         self.woken.append(now_ms)
         return Decision(records=["a"])
+
+
+class Interruptible:
+    """One who asks, may be interrupted, and keeps the answer."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.happens = trio.Event()
+        self.tickets: list[Ticket] = []
+        self.interrupted_at: list[int] = []
+        self.answers: list[object] = []
+
+    async def ask(self) -> None:
+        interruption = Interruption(self.happens.wait, self._decide_then)
+        self.answers.append(await self.desk.journal.ask(self._decide, interruption=interruption))
+
+    def _decide(self, ticket: Ticket, now_ms: int) -> Decision[str]:
+        self.tickets.append(ticket)
+        return Decision()
+
+    def _decide_then(self, now_ms: int) -> Decision[str]:
+        self.interrupted_at.append(now_ms)
+        return Decision(replies=[Reply(self.tickets[0], "hurried")])
+
+
+async def test_interruption_makes_the_machine_reply(desk: Desk, nursery: trio.Nursery) -> None:
+    """As when a client whose heartbeat is held says more."""
+    who = Interruptible(desk)
+    nursery.start_soon(who.ask)
+    await wait_all_tasks_blocked()
+    before = list(who.answers)
+    who.happens.set()
+    await wait_all_tasks_blocked()
+
+    assert (before, who.answers, who.interrupted_at) == ([], ["hurried"], [desk.clock.now_ms()])
+
+
+async def test_reply_before_an_interruption_ends_the_wait_for_it(desk: Desk, nursery: trio.Nursery) -> None:
+    """The machine is not asked a second time."""
+    who = Interruptible(desk)
+    nursery.start_soon(who.ask)
+    await wait_all_tasks_blocked()
+    desk.journal.carry_out(Decision(replies=[Reply(who.tickets[0], "news")]))
+    await wait_all_tasks_blocked()
+
+    assert (who.answers, who.interrupted_at) == (["news"], [])

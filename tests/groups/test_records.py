@@ -151,15 +151,7 @@ CLASSIC = ClassicMemberMetadata(
         (
             ConsumerGroupPartitionMetadata("g", ConsumerGroupPartitionMetadataValue(topics=[RACKED])),
             "0004000167",
-            "0000"
-            + "02"
-            + KAFKAS_TOPIC_ID.hex()
-            + "0274"
-            + "00000001"
-            + "02"
-            + "00000000"
-            + "020272000000"
-            + "00",
+            "0000" + "02" + KAFKAS_TOPIC_ID.hex() + "0274" + "00000001" + "02" + "00000000" + "020272000000",
         ),
         (
             ConsumerGroupMemberMetadata("g", "m", member(classic_member_metadata=None)),

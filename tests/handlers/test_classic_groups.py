@@ -5,15 +5,18 @@ against Kafka 4.4.
 """
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.handlers.support import fresh, make_coordinator
-from tests.support.raw_client import RawClient
-from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
+from tests.support.raw_client import RawClient, parse_response, request_frame
+from wirekafka.protocol.apis.api_versions import ApiVersionsRequest
+from wirekafka.protocol.apis.heartbeat import HEARTBEAT, HeartbeatRequest
 from wirekafka.protocol.apis.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from wirekafka.protocol.apis.leave_group import LeaveGroupRequest, MemberIdentity
+from wirekafka.protocol.apis.list_groups import ListGroupsRequest
 from wirekafka.protocol.apis.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.testing import RunningBroker, running_broker
@@ -28,8 +31,19 @@ def coordinator(raw: RawClient) -> None:
     make_coordinator(raw)
 
 
+@pytest.fixture
+def other(broker: RunningBroker) -> Iterator[RawClient]:
+    """A second connection."""
+    with RawClient(broker.bootstrap) as client:
+        yield client
+
+
 def join(raw: RawClient, version: int, group: str, member: str = "", **more: Any) -> Any:
     """One JoinGroup, of a consumer unless said otherwise."""
+    return raw.ask(join_request(group, member, **more), version)
+
+
+def join_request(group: str, member: str = "", **more: Any) -> JoinGroupRequest:
     protocols = more.pop("protocols", {"range": b"metadata"})
     values = {
         "session_timeout_ms": 10_000,
@@ -37,13 +51,12 @@ def join(raw: RawClient, version: int, group: str, member: str = "", **more: Any
         "protocol_type": "consumer",
         **more,
     }
-    request = JoinGroupRequest(
+    return JoinGroupRequest(
         group_id=group,
         member_id=member,
         protocols=[JoinGroupRequestProtocol(name=name, metadata=data) for name, data in protocols.items()],
         **values,
     )
-    return raw.ask(request, version)
 
 
 def join_fully(raw: RawClient, version: int, group: str, **more: Any) -> Any:
@@ -253,6 +266,40 @@ def test_heartbeats(raw: RawClient, version: int) -> None:
     assert beat(raw, version, "", member) == ErrorCode.INVALID_GROUP_ID
     if version >= 3:
         assert beat(raw, version, group, member, group_instance_id="i") == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def introduce(raw: RawClient) -> None:
+    """Say in ApiVersions that this is a client whose heartbeats may be held."""
+    introduction = ApiVersionsRequest(client_software_name="librdkafka", client_software_version="2.0")
+    assert raw.ask(introduction, 3).error_code == 0
+
+
+def heartbeat_frame(group: str, member: str, *, correlation_id: int = 7) -> bytes:
+    request = HeartbeatRequest(group_id=group, generation_id=1, member_id=member)
+    return request_frame(request, 4, correlation_id=correlation_id)
+
+
+def test_held_heartbeat_tells_of_a_rebalance(raw: RawClient, other: RawClient) -> None:
+    """It was asked before the second member came, and could not be answered so otherwise."""
+    introduce(raw)
+    group, member = stable(raw)
+    raw.send(heartbeat_frame(group, member))
+    second = join(other, 9, group)
+    other.send(request_frame(join_request(group, second.member_id), 9))
+    _, answer = parse_response(HEARTBEAT, 4, raw.receive_frame())
+
+    assert answer.error_code == ErrorCode.REBALANCE_IN_PROGRESS
+
+
+def test_held_heartbeat_is_answered_before_the_next_request(raw: RawClient) -> None:
+    """A client is not kept waiting for an offset commit by its own heartbeat."""
+    introduce(raw)
+    group, member = stable(raw)
+    raw.socket.settimeout(2)  # the heartbeat alone would be held for a third of the session of 10 s
+    raw.send(heartbeat_frame(group, member, correlation_id=1))
+    raw.send(request_frame(ListGroupsRequest(), 5, correlation_id=2))
+
+    assert [raw.receive_frame()[:4] for _ in range(2)] == [b"\0\0\0\1", b"\0\0\0\2"]
 
 
 def leave(raw: RawClient, version: int, group: str, *members: str | tuple[str, str]) -> tuple[int, list[int]]:

@@ -313,7 +313,7 @@ def test_offsets_are_deleted(raw: RawClient, topic: Topic) -> None:
     assert gone == (0, {topic[0]: {0: 0, 9: 3}, "nowhere": {0: 3}})
     assert fetch(raw, 9, group, (topic, (0, 1))) == {0: (0, -1, ""), 1: (0, 5, "m")}
     assert delete(raw, group, (topic[0], (0,))) == (0, {topic[0]: {0: 0}})
-    assert delete(raw, group) == (0, {})
+    assert delete(raw, group) == delete(raw, group, (topic[0], ())) == (0, {})
 
 
 def test_offsets_in_use_are_not_deleted(raw: RawClient, topic: Topic) -> None:

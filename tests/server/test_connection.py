@@ -106,16 +106,19 @@ def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Any]:
     return table
 
 
-async def serve(*script: bytes | OSError) -> ScriptedTransport:
-    transport = ScriptedTransport(*script)
-    client = ClientConnection(
+def a_client() -> ClientConnection:
+    return ClientConnection(
         broker=cast(Broker, None),
         peer="127.0.0.1:1000",
         client_host="/127.0.0.1",
         endpoint=Endpoint("127.0.0.1", 9092),
         advertised={},
     )
-    await serve_connection(transport, client, MAX_REQUEST_BYTES)
+
+
+async def serve(*script: bytes | OSError) -> ScriptedTransport:
+    transport = ScriptedTransport(*script)
+    await serve_connection(transport, a_client(), MAX_REQUEST_BYTES)
     assert transport.is_closed
     return transport
 
@@ -160,7 +163,7 @@ async def test_a_request_that_may_wait_lets_out_what_was_answered_before_it(
 
     handlers[16] = dataclasses.replace(HANDLERS[16], function=answer_later, may_wait=True)
     transport = ScriptedTransport(heartbeat(1) + heartbeat(2) + large(3) + heartbeat(4))
-    client = cast(ClientConnection, None)
+    client = a_client()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(serve_connection, transport, client, MAX_REQUEST_BYTES)
         await trio.testing.wait_all_tasks_blocked()
@@ -238,7 +241,7 @@ async def test_cancelling_closes_the_socket() -> None:
     transport = ScriptedTransport(heartbeat(1))
     with trio.CancelScope() as scope:
         scope.cancel()
-        await serve_connection(transport, cast(ClientConnection, None), MAX_REQUEST_BYTES)
+        await serve_connection(transport, a_client(), MAX_REQUEST_BYTES)
         await trio.lowlevel.checkpoint()
 
     assert transport.is_closed
@@ -255,8 +258,53 @@ async def test_many_requests_of_one_receive_do_not_hold_up_other_tasks() -> None
             await trio.lowlevel.checkpoint()
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(serve_connection, transport, cast(ClientConnection, None), MAX_REQUEST_BYTES)
+        nursery.start_soon(serve_connection, transport, a_client(), MAX_REQUEST_BYTES)
         nursery.start_soon(other)
 
     assert sum(map(len, transport.answered())) == 2000
     assert len(turns) > 20
+
+
+class IdleTransport(ScriptedTransport):
+    """Becomes readable when the test says so."""
+
+    def __init__(self, *script: bytes | OSError) -> None:
+        super().__init__(*script)
+        self.readable = trio.Event()
+
+    async def wait_readable(self) -> None:
+        await self.readable.wait()
+
+
+@pytest.fixture
+def holding(handlers: dict[int, Any]) -> None:
+    """Heartbeats are answered when their client says more."""
+
+    async def hold(request: HeartbeatRequest, context: RequestContext) -> HeartbeatResponse:
+        await context.connection.acquaintance.more_is_said()
+        return HeartbeatResponse(error_code=0)
+
+    handlers[12] = dataclasses.replace(handlers[12], function=hold)
+
+
+async def test_held_answer_goes_out_when_more_bytes_come(
+    holding: None, nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    """Or the peer hangs up, which makes a socket readable too."""
+    transport = IdleTransport(heartbeat(1))
+    nursery.start_soon(serve_connection, transport, a_client(), MAX_REQUEST_BYTES)
+    await trio.testing.wait_all_tasks_blocked()
+    before = transport.answered()
+    transport.readable.set()
+    await trio.testing.wait_all_tasks_blocked()
+
+    assert (before, transport.answered()) == ([], [[1]])
+
+
+async def test_answer_is_not_held_while_another_request_is_at_hand(holding: None) -> None:
+    """What came in the same receive would otherwise wait behind it, unseen."""
+    transport = IdleTransport(heartbeat(1) + large(2))
+    with trio.fail_after(5):
+        await serve_connection(transport, a_client(), MAX_REQUEST_BYTES)
+
+    assert [one for sent in transport.answered() for one in sent] == [1, 2]

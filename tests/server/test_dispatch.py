@@ -11,7 +11,14 @@ from tests.support.raw_client import RawClient, parse_response, request_frame
 from tests.support.requests import PRODUCE_VERSION, batch_of, produce_request
 from tests.support.samples import sample
 from wirekafka.broker import Broker
-from wirekafka.handlers import HANDLERS, ClientConnection, CloseConnection, Endpoint, RequestContext
+from wirekafka.handlers import (
+    HANDLERS,
+    Acquaintance,
+    ClientConnection,
+    CloseConnection,
+    Endpoint,
+    RequestContext,
+)
 from wirekafka.protocol.api import Api
 from wirekafka.protocol.apis import APIS
 from wirekafka.protocol.apis.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -145,7 +152,7 @@ async def test_an_api_without_handler_closes_the_connection(monkeypatch: pytest.
 
     with pytest.raises(CloseConnection, match="Heartbeat is not served"):
         await answer(received(APIS[12], 4), CLIENT)
-    assert not may_wait(received(APIS[12], 4))
+    assert not may_wait(received(APIS[12], 4), CLIENT)
 
 
 async def test_a_too_new_api_versions_request_is_answered_with_code_35_in_version_zero() -> None:
@@ -159,9 +166,16 @@ async def test_a_too_new_api_versions_request_is_answered_with_code_35_in_versio
 def test_long_polls_and_rebalances_may_wait_and_nothing_else() -> None:
     """These let earlier answers out first."""
     served = [APIS[key] for key in HANDLERS]
-    waiting = {api.name for api in served if may_wait(received(api, api.versions.newest))}
+    waiting = {api.name for api in served if may_wait(received(api, api.versions.newest), CLIENT)}
 
     assert waiting == {"Fetch", "JoinGroup", "SyncGroup"}
+
+
+def test_heartbeat_may_wait_for_a_client_that_bears_it() -> None:
+    """Others are answered at once, together with what was answered before."""
+    patient = dataclasses.replace(CLIENT, acquaintance=Acquaintance("librdkafka"))
+
+    assert may_wait(received(APIS[12], 4), patient)
 
 
 def test_a_failing_handler_leaves_the_connection_as_it_is(

@@ -278,3 +278,30 @@ async def test_an_empty_slice_holds_nothing_back(
 
     assert pair[1].recv(10) == b"head"
     assert recording.more == [False]
+
+
+async def test_socket_is_readable_when_the_peer_says_something_or_hangs_up(
+    pair: tuple[socket.socket, socket.socket], nursery: trio.Nursery
+) -> None:
+    """Nothing is received by waiting for it."""
+    ours, peer = pair
+    transport, woken = SocketTransport(ours), []
+
+    async def wait_twice() -> None:
+        await transport.wait_readable()
+        woken.append(await transport.receive_into(memoryview(bytearray(8))))
+        await transport.wait_readable()
+        woken.append(await transport.receive_into(memoryview(bytearray(8))))
+
+    nursery.start_soon(wait_twice)
+    await trio.testing.wait_all_tasks_blocked()
+    before = list(woken)
+    peer.send(b"x")
+    with trio.fail_after(5):
+        while not woken:
+            await trio.testing.wait_all_tasks_blocked()
+        peer.close()
+        while len(woken) < 2:
+            await trio.testing.wait_all_tasks_blocked()
+
+    assert (before, woken) == ([], [1, 0])

@@ -21,6 +21,9 @@ from wirekafka.protocol.apis.consumer_group_heartbeat import (
 )
 from wirekafka.protocol.error_codes import ErrorCode
 
+WALL_LEAD_MS = 1_000_000
+"""How far the wall clock is ahead: a stored time of 0 means that there is none."""
+
 
 class KnownTopics:
     """The topics of the playbook; the id of a topic is never given to another."""
@@ -144,6 +147,7 @@ class ConsumerPlaybook(GroupPlaybook):
     def _open(self, shard: GroupShard) -> None:
         shard.topics = self.topics
         shard.overrides_of = lambda group_id: self.overrides
+        shard.wall_lead_ms = WALL_LEAD_MS
 
     def restart(self, *, after_ms: int = 0) -> None:
         """Stop as if killed, and start from the log."""
@@ -179,7 +183,7 @@ class ConsumerPlaybook(GroupPlaybook):
         """A client that has not joined yet; `said`: regex, instance, rack, assignor."""
         return Consumer(self, name, topics, **said)
 
-    def joined(self, *names: str, topic: str = "t") -> list[Consumer]:  # type: ignore[override]
+    def settled(self, *names: str, topic: str = "t") -> list[Consumer]:
         """Consumers of one topic that have joined and shared its partitions."""
         consumers = [self.consumer(name, topic) for name in names]
         for consumer in consumers:

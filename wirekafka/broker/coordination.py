@@ -14,6 +14,7 @@ from wirekafka.broker.group_settings import OverridesOf, group_config
 from wirekafka.broker.journal import Interruption, Journal
 from wirekafka.broker.partition import Partition
 from wirekafka.groups import DeletedTopic, GroupRecord, GroupShard, partition_for, records
+from wirekafka.groups.consumer.pace import at_pace
 from wirekafka.groups.topics import Topics
 from wirekafka.machine import Decision, Ticket
 from wirekafka.metadata import Settings
@@ -23,6 +24,7 @@ from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 logger = get_logger("broker")
 
 OFFSETS_TOPIC = "__consumer_offsets"
+_PACE_HOLDS_MS = 1000
 
 T = TypeVar("T")
 
@@ -44,6 +46,8 @@ class Coordination:
     ) -> None:
         """`ask_again` is told of a partition that is missed, by topic and index."""
         self._config = group_config(settings)
+        self._at_pace = self._config
+        self._pace_due_ms = 0
         self._clock = clock
         self._alarms = alarms
         self._topics = topics
@@ -58,7 +62,7 @@ class Coordination:
 
     def open_shard(self, index: int, partition: Partition) -> None:
         """Load a partition of `__consumer_offsets` and take up the groups it holds."""
-        shard = GroupShard(index, self._config, self._topics, self._overrides_of)
+        shard = GroupShard(index, self._at_pace, self._topics, self._overrides_of)
         self._tell_the_time(shard)
         journal = Journal(shard, records, partition, clock=self._clock, alarms=self._alarms)
         count = journal.load()
@@ -99,6 +103,7 @@ class Coordination:
         coordinator, which makes it.
         """
         shard, journal = self._find(group_id)
+        self._keep_pace()
         self._tell_the_time(shard)
         return await journal.ask(lambda ticket, now_ms: decide(shard, ticket, now_ms), shard.forget)
 
@@ -120,8 +125,7 @@ class Coordination:
     def reconfigure(self, settings: Settings) -> None:
         """Let groups go by what holds for the broker now, from their next decision on."""
         self._config = group_config(settings)
-        for shard, _ in self._open():
-            shard.config = self._config
+        self._find_pace()
 
     def topics_changed(self, names: Collection[str]) -> None:
         """Let groups that read these topics see what became of them: made, deleted or grown."""
@@ -132,6 +136,20 @@ class Coordination:
         """Drop what groups have committed for a topic that is no more."""
         for shard, journal in self._open():
             journal.carry_out(shard.delete_offsets_of_topics([DeletedTopic(name, topic_id)]))
+
+    def _keep_pace(self) -> None:
+        """Count the members of consumer groups now and then, and have them beat as suits their number."""
+        now_ms = self._clock.now_ms()
+        if now_ms >= self._pace_due_ms:
+            self._pace_due_ms = now_ms + _PACE_HOLDS_MS
+            self._find_pace()
+
+    def _find_pace(self) -> None:
+        config = at_pace(self._config, sum(shard.consumer_member_count for shard in self.shards))
+        if config != self._at_pace:
+            self._at_pace = config
+            for shard in self.shards:
+                shard.config = config
 
     def _tell_the_time(self, shard: GroupShard) -> None:
         shard.wall_lead_ms = self._clock.wall_ms() - self._clock.now_ms()

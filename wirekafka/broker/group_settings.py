@@ -11,6 +11,7 @@ from wirekafka.groups import GroupConfig
 from wirekafka.groups.config import MigrationPolicy
 from wirekafka.metadata import ConfigValue, MetadataImage, Settings
 from wirekafka.metadata.configs.consistency import ASSIGNOR_NAMES
+from wirekafka.metadata.configs.settings import Source
 from wirekafka.metadata.group_settings import effective_overrides
 from wirekafka.metadata.image import GROUP_RESOURCE
 
@@ -39,6 +40,7 @@ def group_config(settings: Settings) -> GroupConfig:
         group_consumer_heartbeat_interval_ms=settings.get_int("group.consumer.heartbeat.interval.ms"),
         group_consumer_min_heartbeat_interval_ms=settings.get_int("group.consumer.min.heartbeat.interval.ms"),
         group_consumer_max_heartbeat_interval_ms=settings.get_int("group.consumer.max.heartbeat.interval.ms"),
+        consumer_heartbeat_fastest_ms=_fastest_ms(settings),
         group_consumer_assignment_interval_ms=settings.get_int("group.consumer.assignment.interval.ms"),
         group_consumer_min_assignment_interval_ms=settings.get_int(
             "group.consumer.min.assignment.interval.ms"
@@ -51,6 +53,12 @@ def group_config(settings: Settings) -> GroupConfig:
         group_consumer_assignors=tuple(ASSIGNOR_NAMES.get(name, name) for name in assignors),
         group_consumer_migration_policy=MigrationPolicy(policy.lower()),
     )
+
+
+def _fastest_ms(settings: Settings) -> int:
+    """A heartbeat interval that somebody has set holds for any number of members."""
+    is_usual = settings.source("group.consumer.heartbeat.interval.ms") is Source.DEFAULT
+    return settings.get_int("wirekafka.consumer.heartbeat.fastest.ms") if is_usual else 0
 
 
 def overrides_of(image: MetadataImage, settings: Callable[[], Settings]) -> OverridesOf:

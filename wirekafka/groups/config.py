@@ -51,6 +51,8 @@ class GroupConfig:
     group_consumer_heartbeat_interval_ms: int = 5_000
     group_consumer_min_heartbeat_interval_ms: int = 5_000
     group_consumer_max_heartbeat_interval_ms: int = 15_000
+    consumer_heartbeat_fastest_ms: int = 0
+    """The heartbeat interval while there are few members; 0: the same for any number, as in Kafka."""
     group_consumer_assignment_interval_ms: int = 1_000
     group_consumer_min_assignment_interval_ms: int = 0
     group_consumer_max_assignment_interval_ms: int = 15_000

@@ -6,7 +6,7 @@ Source: Kafka's GroupCoordinatorShard (deleteGroups, cleanupGroupMetadata), Offs
 (deleteOffsets, cleanupExpiredOffsets, onTopicsDeleted) and createGroupTombstoneRecords; KIP-211, KIP-496.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from wirekafka.groups.classic.group import ClassicGroup
@@ -103,17 +103,19 @@ def delete_offsets(
 ) -> OffsetDeleteResponse:
     """Delete committed offsets of partitions that the group does not read.
 
-    A partition without an offset is deleted as well as any. A group in use that is not of consumers
-    is NON_EMPTY_GROUP: nobody knows what its members read.
+    A partition without an offset is deleted as well as any; a topic without partitions is passed over.
+    A group in use that is not of consumers is NON_EMPTY_GROUP: nobody knows what its members read.
     """
     code = _delete_refusal(request.group_id, group)
     if group is None or code is not ErrorCode.NONE:
         return OffsetDeleteResponse(error_code=code)
-    response = OffsetDeleteResponse()
+    response, is_read = OffsetDeleteResponse(), _what_is_read(group)
     for topic in request.topics:
+        if not topic.partitions:
+            continue
         results = [
             OffsetDeletePartitionResult(partition_index=index, error_code=code)
-            for index, code in _codes_of_topic(topic, group, exists)
+            for index, code in _codes_of_topic(topic, exists, is_read=is_read(topic.name))
         ]
         response.topics.append(OffsetDeleteTopicResult(name=topic.name, partitions=results))
         for one in results:
@@ -135,15 +137,21 @@ def _delete_refusal(group_id: str, group: Group | None) -> ErrorCode:
 
 
 def _codes_of_topic(
-    topic: OffsetDeleteTopic, group: Group, exists: PartitionExists
+    topic: OffsetDeleteTopic, exists: PartitionExists, *, is_read: bool
 ) -> Iterator[tuple[int, ErrorCode]]:
-    is_read = group.is_subscribed_to(topic.name)
     for one in topic.partitions:
         if not exists(topic.name, one.partition_index):
             yield one.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         else:
             code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if is_read else ErrorCode.NONE
             yield one.partition_index, code
+
+
+def _what_is_read(group: Group) -> Callable[[str], bool]:
+    """Give what tells whether the group reads a topic; many may be asked for."""
+    if isinstance(group, ConsumerGroup):
+        return group.subscribed_topic_names.__contains__
+    return group.is_subscribed_to
 
 
 def tombstones_of_topics(offsets: CommittedOffsets, topics: Iterable[DeletedTopic]) -> list[OffsetCommit]:
@@ -183,8 +191,9 @@ def _expired(
     """
     if isinstance(group, ClassicGroup) and not group.may_lose_offsets:
         return
+    is_read = _what_is_read(group)
     for topic, partitions in committed.items():
-        if group.is_subscribed_to(topic):
+        if is_read(topic):
             continue
         for partition, value in partitions.items():
             if _is_over(turn, value, _retained_since_ms(group, value)):

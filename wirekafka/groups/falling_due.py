@@ -9,7 +9,6 @@ from typing import assert_never
 
 from wirekafka.groups.classic import liveness, rebalance
 from wirekafka.groups.classic.group import ClassicGroup
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.classic.volatile import (
     HeldDeadline,
     JoinDeadline,
@@ -21,6 +20,7 @@ from wirekafka.groups.classic.volatile import (
 )
 from wirekafka.groups.consumer import sessions
 from wirekafka.groups.consumer.classic_members import deadlines as classic_members
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.protocol.error_codes import ErrorCode
 
 GroupDeadline = (
@@ -34,7 +34,7 @@ GroupDeadline = (
 )
 
 
-def on_deadline(turn: Turn, deadline: GroupDeadline) -> None:
+def on_deadline(turn: ConsumerTurn, deadline: GroupDeadline) -> None:
     """Decide what follows; nothing does when the group is gone."""
     consumer_group = turn.consumer_groups.get(deadline.group_id)
     match deadline:
@@ -57,7 +57,7 @@ def on_deadline(turn: Turn, deadline: GroupDeadline) -> None:
 
 
 def _on_classic_deadline(
-    turn: Turn, group: ClassicGroup, deadline: SessionDeadline | JoinDeadline | SyncDeadline
+    turn: ConsumerTurn, group: ClassicGroup, deadline: SessionDeadline | JoinDeadline | SyncDeadline
 ) -> None:
     match deadline:
         case SessionDeadline():

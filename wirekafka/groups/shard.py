@@ -13,13 +13,13 @@ from wirekafka.groups import applying, deleting, failures, falling_due, offsets,
 from wirekafka.groups.applying import Durable
 from wirekafka.groups.classic import held, joining, liveness, rebalance, syncing, undo
 from wirekafka.groups.classic.attempt import JoinFacts
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.classic.volatile import Deadline, RetentionDeadline, Volatile
 from wirekafka.groups.client import Client
 from wirekafka.groups.config import GroupConfig
 from wirekafka.groups.consumer import classic_members, describing, heartbeat, metadata, sessions
 from wirekafka.groups.consumer.heartbeat import HeartbeatFacts
 from wirekafka.groups.consumer.settings import OverridesOf, no_overrides
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.deleting import DeletedTopic
 from wirekafka.groups.offsets import Group, PartitionExists
 from wirekafka.groups.records import GroupMetadata, GroupRecord
@@ -65,6 +65,11 @@ class GroupShard:
         """How far the wall clock is ahead of `now_ms`, as who asks last found it: what is stored has wall
         time, what falls due does not."""
 
+    @property
+    def consumer_member_count(self) -> int:
+        """How many members the consumer groups here have."""
+        return sum(len(group.members) for group in self.durable.consumer_groups.values())
+
     # --- requests ---
 
     def join(
@@ -86,7 +91,7 @@ class GroupShard:
         facts = JoinFacts(ticket, client, new_member_uuid, member_id_required, skip_assignment_known)
         group = self.durable.consumer_groups.get(request.group_id)
         if group is None or group.is_empty:
-            joining.join(turn, request, facts)
+            joining.join(turn, request, facts, deleting.tombstones_of_group(group) if group else ())
         else:
             classic_members.join(turn, group, request, facts)
         return turn.decision
@@ -281,7 +286,7 @@ class GroupShard:
                 break
         return turn.decision
 
-    def _on_deadline(self, turn: Turn, deadline: Deadline) -> None:
+    def _on_deadline(self, turn: ConsumerTurn, deadline: Deadline) -> None:
         if isinstance(deadline, RetentionDeadline):
             deleting.expire(turn, self._all_groups(), self.durable.offsets)
             turn.schedule(deadline, self.config.offsets_retention_check_interval_ms)
@@ -302,7 +307,8 @@ class GroupShard:
         for group_id in {record.group_id for record in decision.records}:
             consumer_group = self.durable.consumer_groups.get(group_id)
             if consumer_group is not None:
-                sessions.resume(turn, consumer_group)
+                within_ms = None if decision.replies else sessions.RETRY_MS
+                sessions.resume(turn, consumer_group, within_ms=within_ms)
         assert not turn.decision.records
         return turn.decision
 
@@ -313,8 +319,8 @@ class GroupShard:
         yield from self.volatile.groups.values()
         yield from self.durable.consumer_groups.values()
 
-    def _turn(self, now_ms: int) -> Turn:
-        return Turn(
+    def _turn(self, now_ms: int) -> ConsumerTurn:
+        return ConsumerTurn(
             self.config,
             self.volatile,
             now_ms,

@@ -9,7 +9,13 @@ from wirekafka.handlers.api_versions import api_versions
 from wirekafka.handlers.classic_groups import heartbeat, join_group, leave_group, sync_group
 from wirekafka.handlers.configs import alter_configs, describe_configs, incremental_alter_configs
 from wirekafka.handlers.consumer_groups import consumer_group_describe, consumer_group_heartbeat
-from wirekafka.handlers.context import ClientConnection, CloseConnection, Endpoint, RequestContext
+from wirekafka.handlers.context import (
+    Acquaintance,
+    ClientConnection,
+    CloseConnection,
+    Endpoint,
+    RequestContext,
+)
 from wirekafka.handlers.delete_records import delete_records
 from wirekafka.handlers.fetch import fetch
 from wirekafka.handlers.group_admin import delete_groups, describe_groups, find_coordinator, list_groups
@@ -64,6 +70,7 @@ ADVERTISED: dict[int, Versions] = {key: handler.api.advertised for key, handler 
 __all__ = [
     "ADVERTISED",
     "HANDLERS",
+    "Acquaintance",
     "ClientConnection",
     "CloseConnection",
     "Endpoint",

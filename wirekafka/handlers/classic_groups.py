@@ -86,7 +86,7 @@ def _refuse_heartbeat(request: HeartbeatRequest, error: KafkaError) -> Heartbeat
     return HeartbeatResponse(error_code=error.code)
 
 
-@handles(HEARTBEAT, refusal=_refuse_heartbeat, may_wait=True)
+@handles(HEARTBEAT, refusal=_refuse_heartbeat, may_wait=bears_held_heartbeats)
 async def heartbeat(request: HeartbeatRequest, context: RequestContext) -> HeartbeatResponse:
     if not bears_held_heartbeats(context):
         return context.broker.coordination.tell(

@@ -23,16 +23,20 @@ class Handler(Generic[Req, Resp]):
     function: Callable[[Req, RequestContext], Awaitable[Resp | None]]
     refusal: Callable[[Req, KafkaError], Resp]
     """The response that answers the whole request with one error."""
-    may_wait: bool
+    may_wait: bool | Callable[[RequestContext], bool]
 
 
 def handles(
-    api: Api[Req, Resp], *, refusal: Callable[[Req, KafkaError], Resp], may_wait: bool = False
+    api: Api[Req, Resp],
+    *,
+    refusal: Callable[[Req, KafkaError], Resp],
+    may_wait: bool | Callable[[RequestContext], bool] = False,
 ) -> Callable[[Callable[[Req, RequestContext], Awaitable[Resp | None]]], Handler[Req, Resp]]:
     """Make a function the handler of an API.
 
     A KafkaError it raises answers the whole request through `refusal`; errors of one topic or
-    partition it puts into the response itself. `may_wait` says that it is not answered at once.
+    partition it puts into the response itself. `may_wait` says that it is not answered at once, or for
+    whom it is not.
     """
 
     def decorate(function: Callable[[Req, RequestContext], Awaitable[Resp | None]]) -> Handler[Req, Resp]:

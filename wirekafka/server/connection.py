@@ -69,7 +69,7 @@ async def _answer_received(
     gathered = _Gathered(transport)
     try:
         while (request := connection.next_request()) is not None:
-            if gathered.size_bytes > _GATHERED_BYTES or may_wait(request):
+            if gathered.size_bytes > _GATHERED_BYTES or may_wait(request, client):
                 await gathered.send()
             begun = trio.current_time()
             parts = await answer(request, client)

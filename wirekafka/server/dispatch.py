@@ -20,10 +20,14 @@ _OUR_FAULT = KafkaError(
 )
 
 
-def may_wait(request: ReceivedRequest) -> bool:
+def may_wait(request: ReceivedRequest, client: ClientConnection) -> bool:
     """Whether the answer may take long, so that earlier answers should go out first."""
     handler = HANDLERS.get(request.api.key)
-    return handler is not None and handler.may_wait
+    if handler is None:
+        return False
+    if isinstance(handler.may_wait, bool):
+        return handler.may_wait
+    return handler.may_wait(RequestContext(client, request.version, request.client_id))
 
 
 async def answer(request: ReceivedRequest, client: ClientConnection) -> Sequence[Sized] | None:

@@ -6,7 +6,13 @@ Called by `run`. Source: KIP-389 (group.max.size), KIP-848 (group.consumer.max.s
 from __future__ import annotations
 
 from compat_tests.differential.consumer_groups import LEAVES, ConsumerGroup
-from compat_tests.differential.groups import INSTANCE_IN_JOIN, Asker, await_groups, subscription
+from compat_tests.differential.groups import (
+    INSTANCE_IN_JOIN,
+    Asker,
+    assignment,
+    await_groups,
+    subscription,
+)
 from compat_tests.differential.side import Side
 from compat_tests.differential.topics import Topic, create_topic
 from compat_tests.differential.wire import Connection
@@ -77,7 +83,8 @@ def _upgraded(side: Side, topic: Topic) -> None:
     asker = Asker(side, "sizes-upgraded", 9)
     protocols = (("range", subscription(topic.name)),)
     member = asker.join_fully("one to be upgraded joins", protocols=protocols).member_id
-    asker.sync("one to be upgraded syncs", member)
+    given = [(member, assignment((topic.name, [0, 1])))]
+    asker.sync("one to be upgraded syncs", member, assignments=given)
     group = ConsumerGroup(side, asker.group, 1)
     for number in range(3):
         group.join(f"newer {number} joins", f"m-{number}", topic.name)

@@ -25,23 +25,23 @@ from wirekafka.protocol.apis.metadata import MetadataRequest, MetadataRequestTop
 
 BAD_PATTERNS = ("(", "[a", "a{2,1}", "*", "(?=a)", "(?P<n", r"\1", "a**", "(?<!a)b", "\\", "a{1001}", "[z-a]")
 GOOD_PATTERNS = {
-    "prefix": ("sought-o.*", True),
-    "one name": ("sought-one", True),
-    "part of a name": ("sought", False),
-    "either": ("sought-(one|two)", True),
-    "anchored": ("^sought-one$", True),
-    "class": ("sought-[[:alpha:]]{3}", True),
-    "letters": (r"sought-\pL+", True),
-    "lazy": ("sought-.*?", True),
-    "case": ("(?i)SOUGHT-ONE", True),
-    "quoted": (r"\Qsought-one\E", True),
-    "many lines": ("(?m)^sought-one$", True),
-    "named group": ("(?P<start>sought)-one", True),
-    "internal": ("__consumer_offset.", True),
-    "nobody": ("nobody-has-this", False),
-    "empty": ("", False),
+    "prefix": ("sought-o.*", 1),
+    "one name": ("sought-one", 1),
+    "part of a name": ("sought", 0),
+    "either": ("sought-(one|two)", 2),
+    "anchored": ("^sought-one$", 1),
+    "class": ("sought-[[:alpha:]]{3}", 2),
+    "letters": (r"sought-\pL+", 2),
+    "lazy": ("sought-.*?", 2),
+    "case": ("(?i)SOUGHT-ONE", 1),
+    "quoted": (r"\Qsought-one\E", 1),
+    "many lines": ("(?m)^sought-one$", 1),
+    "named group": ("(?P<start>sought)-one", 1),
+    "internal": ("__consumer_offset.", 1),
+    "nobody": ("nobody-has-this", 0),
+    "empty": ("", 0),
 }
-"""Patterns, and whether there is a topic that they match."""
+"""Patterns, and how many topics they match."""
 LOOKS = 10
 
 
@@ -114,38 +114,39 @@ def _patterns(side: Side) -> None:
         group = ConsumerGroup(side, f"bad-{number}", FIRST_WITH_PATTERNS)
         group.join(f"join for {pattern!r}", "m", topics=None, pattern=pattern)
         group.describe(f"describe after {pattern!r}")
-    for name, (pattern, is_found) in GOOD_PATTERNS.items():
+    for name, (pattern, topic_count) in GOOD_PATTERNS.items():
         group = ConsumerGroup(side, f"good-{name}", FIRST_WITH_PATTERNS)
         member = group.member("m")
         member.join(f"join for {name}", topics=None, pattern=pattern)
-        _await_pattern(member, is_found)
+        _await_topics(member, topic_count)
         member.beat(f"beat of {name}", owned=(), timeout_ms=60_000, pattern=pattern)
         group.describe(f"describe {name}")
 
 
-def _await_pattern(member: ConsumerMember, is_found: bool) -> None:
-    """Beat, unseen, until topics are assigned: patterns are looked up beside the coordinator's work.
+def _await_topics(member: ConsumerMember, topic_count: int) -> None:
+    """Beat, unseen, until so many topics are assigned: patterns are looked up beside the coordinator's work.
 
     Where there are none to be found, a few times.
     """
-    side, turns = member.group.side, itertools.count()
     request = beat_of(member.group.name, member.member_id, member.epoch, owned=())
+    turns = itertools.count()
 
+    # Any: a ConsumerGroupHeartbeatResponse.
     def is_done(answer: Any) -> bool:
-        request.member_epoch = answer.member_epoch
-        assigned = answer.assignment is not None and bool(answer.assignment.topic_partitions)
-        return assigned or (not is_found and next(turns) >= LOOKS)
+        member.hear(answer)
+        request.member_epoch = member.epoch
+        return len(member.assigned) == topic_count and (topic_count > 0 or next(turns) >= LOOKS)
 
-    member.hear(side.arrange_until(request, member.group.version, is_done))
+    member.group.side.arrange_until(request, member.group.version, is_done)
 
 
 def _patterns_and_names(group: ConsumerGroup, one: Topic, two: Topic) -> None:
-    """Patterns and names together, of one member and of several, and a topic that comes later."""
+    """Patterns and names together, of one member and of several."""
     first, second, third = (group.member(f"m-{n}") for n in ("a", "b", "c"))
-    first.join("first joins by name and pattern", two.name, pattern="sought-o.*")
-    _await_pattern(first, is_found=True)
-    _told_of(first, "first has both")
-    second.join("second joins by the same pattern", topics=None, pattern="sought-o.*")
+    first.join("first joins by pattern", topics=None, pattern="sought-o.*")
+    _await_topics(first, 1)
+    _told_of(first, "first has it")
+    second.join("second joins by name and the same pattern", two.name, pattern="sought-o.*")
     first.beat("first hears of the second")
     first.report("first has given up")
     second.beat("second gets its part")
@@ -153,10 +154,10 @@ def _patterns_and_names(group: ConsumerGroup, one: Topic, two: Topic) -> None:
     third.join("third joins by name", one.name)
     group.describe("describe names and patterns")
     third.leave("third leaves")
-    second.beat("second has no pattern any more", pattern="", topics=[])
-    second.report("second reports nothing")
-    first.beat("first has no pattern any more", pattern="", topics=[two.name])
-    first.report("first has the name alone")
+    second.beat("second has no pattern any more", pattern="", topics=[two.name])
+    second.report("second has the name alone")
+    first.beat("first has no pattern any more", pattern="", topics=[])
+    first.report("first reports nothing")
     second.beat("second has a bad pattern", pattern="(")
     group.describe("describe names alone")
     second.leave("second leaves")
@@ -173,8 +174,8 @@ def _comes_later(side: Side) -> None:
     group = ConsumerGroup(side, "found-later", FIRST_WITH_PATTERNS)
     member = group.member("m")
     member.join("join before there is one", topics=None, pattern="found-later-.*")
-    _await_pattern(member, is_found=False)
+    _await_topics(member, 0)
     create_topic(side, "found-later-one")
-    _await_pattern(member, is_found=True)
+    _await_topics(member, 1)
     member.report("one is there")
     group.describe("describe: one is there")

@@ -6,16 +6,24 @@ Source: Kafka's GroupCoordinatorService, which looks at the request before it lo
 
 from __future__ import annotations
 
-from compat_tests.differential.asked_versions import spread
+from compat_tests.differential.asked_versions import every, spread
+from compat_tests.differential.consumer_groups import ConsumerGroup
 from compat_tests.differential.groups import Asker
 from compat_tests.differential.side import Side
 from compat_tests.differential.topics import UNKNOWN_ID
+from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from wirekafka.protocol.apis.delete_groups import DeleteGroupsRequest
 from wirekafka.protocol.apis.join_group import JoinGroupRequest
 from wirekafka.protocol.apis.list_groups import ListGroupsRequest
 from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
+)
+from wirekafka.protocol.apis.offset_delete import (
+    OffsetDeletePartition,
+    OffsetDeleteRequest,
+    OffsetDeleteTopic,
 )
 from wirekafka.protocol.apis.offset_fetch import (
     OffsetFetchRequest,
@@ -50,6 +58,18 @@ def uncoordinated(side: Side) -> None:
                     side.ask(f"{label}, group {group!r}", _fetch(version, group, everything), version)
     for version in spread(ListGroupsRequest):
         side.ask("list", ListGroupsRequest(), version)
+    for version in every(ConsumerGroupHeartbeatRequest):
+        for name in ("uncoordinated", ""):
+            group = ConsumerGroup(side, name, version)
+            group.join(f"join as new, group {name!r}", "m", TOPIC)
+            group.beat(f"beat as new, group {name!r}", "m", 1)
+            group.describe(f"describe as new, group {name!r}", operations=True)
+    for version in every(DeleteGroupsRequest):
+        request = DeleteGroupsRequest(groups_names=["uncoordinated", ""])
+        side.ask("delete", request, version)
+    for name in ("uncoordinated", ""):
+        topic = OffsetDeleteTopic(name=TOPIC, partitions=[OffsetDeletePartition(partition_index=0)])
+        side.ask(f"delete offsets, group {name!r}", OffsetDeleteRequest(group_id=name, topics=[topic]), 0)
 
 
 def _commit(version: int, group: str) -> OffsetCommitRequest:

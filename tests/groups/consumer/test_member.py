@@ -24,9 +24,9 @@ def test_member_moves_on_and_keeps_the_epoch_that_it_had() -> None:
 
 def test_member_that_is_on_its_way_is_not_reconciled() -> None:
     """Whatever its epoch is."""
-    assert not ConsumerMember("m", state=MemberState.UNRELEASED_PARTITIONS, member_epoch=3).is_reconciled_to(
-        3
-    )
+    waiting = ConsumerMember("m", state=MemberState.UNRELEASED_PARTITIONS, member_epoch=3)
+
+    assert not waiting.is_reconciled_to(3)
 
 
 def test_partition_is_known_by_when_it_was_given() -> None:

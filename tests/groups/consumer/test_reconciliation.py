@@ -94,12 +94,9 @@ def test_member_stays_until_it_says_that_it_gave_up(reported: Reported) -> None:
 
 def test_member_that_gave_up_goes_on_to_the_target_of_now() -> None:
     """Which may be a later one than it set out for."""
-    assert step(member(1, state=UNREVOKED, pending=(0,)), goal(4, 1, 3), reports(1)) == (
-        STABLE,
-        4,
-        [1, 3],
-        [],
-    )
+    before = member(1, state=UNREVOKED, pending=(0,))
+
+    assert step(before, goal(4, 1, 3), reports(1)) == (STABLE, 4, [1, 3], [])
 
 
 def test_member_that_gave_up_may_have_to_give_up_more() -> None:

@@ -10,7 +10,7 @@ def test_group_without_settings_of_its_own_has_the_brokers() -> None:
 
 
 def test_groups_own_settings_hold_within_the_brokers_limits() -> None:
-    """Kafka takes a value that is out of bounds to the nearest one (KIP-1240)."""
+    """Kafka takes a value that is out of bounds to the nearest one."""
     own = {
         "consumer.session.timeout.ms": 100_000,
         "consumer.heartbeat.interval.ms": 1,

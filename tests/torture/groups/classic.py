@@ -254,7 +254,7 @@ class ClassicMember(SimulatedMember):
             self.stop_reading(gone)
         self.is_stable, self._is_joining = True, False
         self._must_join |= bool(gone)
-        if not self.start_reading(partitions, -1):
+        if not self.start_reading(partitions, None):
             self._must_join = True
 
     # --- heartbeats ---

@@ -52,6 +52,8 @@ class ConsumerMember(SimulatedMember):
         self.member_epoch = 0
         self._lives = 0
         self._target: set[Partition] = set()
+        self._is_reconciled = True
+        """Whether it has gone over to the newest target that it was told of, even if that changes nothing."""
         self._is_reconciling = False
         self._is_asking = False
         self._says_all = True
@@ -77,7 +79,7 @@ class ConsumerMember(SimulatedMember):
     def _start_anew(self) -> None:
         self.stop_reading(list(self.reading))
         self.member_epoch, self._target = 0, set()
-        self._is_reconciling, self._says_all = False, True
+        self._is_reconciled, self._is_reconciling, self._says_all = True, False, True
 
     # --- the thread of the application ---
 
@@ -117,7 +119,7 @@ class ConsumerMember(SimulatedMember):
 
     def _reconcile(self) -> None:
         """Begin to go over to the target; it takes the application a while to let go."""
-        if self._is_reconciling or self._target == set(self.reading) or self._is_away:
+        if self._is_reconciling or self._is_reconciled or self._is_away:
             return
         self._is_reconciling = True
         if set(self.reading) - self._target and self.member_epoch > 0:
@@ -130,7 +132,7 @@ class ConsumerMember(SimulatedMember):
         self._is_reconciling = False
         self.stop_reading(set(self.reading) - self._target)
         if self.start_reading(self._target, self.member_epoch):
-            self._says_owned = True
+            self._is_reconciled = self._says_owned = True
             self._beat()
 
     # --- heartbeats ---
@@ -212,11 +214,13 @@ class ConsumerMember(SimulatedMember):
         self.is_well()
         self.member_epoch = response.member_epoch
         if response.assignment is not None:
-            self._target = {
+            target = {
                 Partition(topic.topic_id, index)
                 for topic in response.assignment.topic_partitions
                 for index in topic.partitions
             }
+            self._is_reconciled &= target == self._target
+            self._target = target
             if self.polls:
                 self._reconcile()
 

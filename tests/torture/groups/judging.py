@@ -29,6 +29,7 @@ class Judge:
         self.world = world
         self._stored: dict[tuple[str, int], tuple[bytes, int]] = {}
         self._epoch = -1
+        self._kind, self._was_empty = "none", True
         self._assignment_epoch = -1
         self._looks_due = False
         self._held_until_ms: dict[str, int] = {}
@@ -56,11 +57,15 @@ class Judge:
         classic, consumer = self.classic_group(), self.consumer_group()
         if classic is not None and consumer is not None:
             self.world.find("there is a classic group and a consumer group of one name")
-        epoch = -1
+        epoch, kind = -1, "none"
         if classic is not None:
-            epoch = classic.generation_id
+            epoch, kind = classic.generation_id, "classic"
         elif consumer is not None:
-            epoch = consumer.group_epoch
+            epoch, kind = consumer.group_epoch, "consumer"
+        if kind != self._kind and self._was_empty:
+            # An empty group gives way to a new one of the other kind.
+            self._epoch = -1
+        self._kind, self._was_empty = kind, not self.member_ids()
         if 0 <= epoch < self._epoch:
             self.world.find(f"epoch {epoch} follows {self._epoch}")
         if classic is not None and epoch != self._epoch:

@@ -176,8 +176,11 @@ class SimulatedMember:
             self.reading[partition] = end
             topic.processed[partition.number] = max(end, topic.processed[partition.number])
 
-    def start_reading(self, partitions: Iterable[Partition], member_epoch: int) -> bool:
-        """Read these from where the group has come to; False when that could not be learnt."""
+    def start_reading(self, partitions: Iterable[Partition], member_epoch: int | None) -> bool:
+        """Read these from where the group has come to; False when that could not be learnt.
+
+        A member of the classic protocol says neither its id nor an epoch.
+        """
         wanted = sorted(set(partitions) - set(self.reading))
         asked = [
             OffsetFetchRequestTopics(
@@ -189,7 +192,10 @@ class SimulatedMember:
             if self._name_of(topic_id)
         ]
         request = OffsetFetchRequestGroup(
-            group_id=GROUP, member_id=self.member_id or None, member_epoch=member_epoch, topics=asked
+            group_id=GROUP,
+            member_id=None if member_epoch is None else self.member_id,
+            member_epoch=-1 if member_epoch is None else member_epoch,
+            topics=asked,
         )
         found = self.world.shard.fetch_offsets(request, by_topic_id=True)
         if found.error_code != ErrorCode.NONE:

@@ -5,6 +5,8 @@ Called by `groups.shard`; static members that come back are in `classic.static_m
 Source: Kafka's GroupMetadataManager.classicGroupJoin and below; KIP-345, KIP-394.
 """
 
+from collections.abc import Iterable
+
 from wirekafka.groups.classic import rebalance, static_members
 from wirekafka.groups.classic.attempt import JoinAttempt, JoinFacts
 from wirekafka.groups.classic.group import ClassicGroup
@@ -14,7 +16,7 @@ from wirekafka.groups.classic.stored import new_group_value
 from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.classic.volatile import SessionDeadline
 from wirekafka.groups.config import GroupConfig
-from wirekafka.groups.deleting import tombstones_of_group
+from wirekafka.groups.records import GroupRecord
 from wirekafka.protocol.apis.join_group import JoinGroupRequest
 from wirekafka.protocol.error_codes import ErrorCode
 
@@ -22,11 +24,14 @@ NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 """How long a new member may wait in JoinGroup before it is dropped; it should ask again."""
 
 
-def join(turn: Turn, request: JoinGroupRequest, facts: JoinFacts) -> None:
+def join(
+    turn: Turn, request: JoinGroupRequest, facts: JoinFacts, in_place_of: Iterable[GroupRecord] = ()
+) -> None:
     """Serve a JoinGroup, at once or when its rebalance is complete.
 
-    A group that is not there comes into being with its first member, and a record says so. In place of
-    a consumer group that has no members it does so too, and takes over what was committed.
+    A group that is not there comes into being with its first member, and a record says so. A consumer
+    group that has no members makes way for it: `in_place_of` are its tombstones, and the new group takes
+    over what the old one has committed.
     """
     refusal = request_refusal(turn.config, request)
     if refusal is not None:
@@ -39,9 +44,7 @@ def join(turn: Turn, request: JoinGroupRequest, facts: JoinFacts) -> None:
     if request.member_id:
         turn.reply(facts.ticket, join_error(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id))
         return
-    replaced = turn.consumer_groups.get(request.group_id)
-    if replaced is not None:
-        turn.decision.records.extend(tombstones_of_group(replaced))
+    turn.decision.records.extend(in_place_of)
     group = ClassicGroup(request.group_id, state_since_ms=turn.wall_ms)
     turn.volatile.groups[request.group_id] = group
     value = new_group_value(group)

@@ -6,7 +6,6 @@ write into it.
 Source: the part of Kafka's CoordinatorResult and CoordinatorTimer in one request.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from wirekafka.groups.classic.group import ClassicGroup
@@ -14,10 +13,7 @@ from wirekafka.groups.classic.member import Member, Parked
 from wirekafka.groups.classic.responses import join_error, sync_error
 from wirekafka.groups.classic.volatile import Deadline, HeldDeadline, SessionDeadline, SyncDeadline, Volatile
 from wirekafka.groups.config import GroupConfig
-from wirekafka.groups.consumer.group import ConsumerGroup
-from wirekafka.groups.consumer.settings import ConsumerSettings, OverridesOf, no_overrides, settings_of
 from wirekafka.groups.records import GroupMetadata, GroupRecord
-from wirekafka.groups.topics import NO_TOPICS, Topics
 from wirekafka.machine import Decision, Reply, Ticket
 from wirekafka.protocol.apis.heartbeat import HeartbeatResponse
 from wirekafka.protocol.error_codes import ErrorCode
@@ -35,15 +31,6 @@ class Turn:
     wall_ms: int
     """For what is stored, and judged after a restart."""
     decision: Decision[GroupRecord] = field(default_factory=Decision)
-    consumer_groups: Mapping[str, ConsumerGroup] = field(default_factory=dict)
-    """As the log has them; to be read only."""
-    topics: Topics = NO_TOPICS
-    overrides_of: OverridesOf = no_overrides
-    """The settings of a group's own."""
-
-    def settings_of(self, group_id: str) -> ConsumerSettings:
-        """The times that hold for a consumer group."""
-        return settings_of(self.config, self.overrides_of(group_id))
 
     def record_group(self, group: ClassicGroup, value: GroupMetadataValue) -> None:
         """Append the group's record; the group waits for it to be applied."""

@@ -10,7 +10,6 @@ getOrMaybeSubscribeStaticConsumerGroupMember, and its throwIf methods).
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import (
     JOINING_EPOCH,
@@ -25,6 +24,7 @@ from wirekafka.groups.consumer.stored import (
     member_tombstones,
     target_record,
 )
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.records import GroupMetadata
 from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -77,7 +77,7 @@ def _invalid(message: str) -> KafkaError:
 # --- the group ---
 
 
-def existing_group(turn: Turn, group_id: str) -> ConsumerGroup:
+def existing_group(turn: ConsumerTurn, group_id: str) -> ConsumerGroup:
     """Find a consumer group; raises GROUP_ID_NOT_FOUND when there is none of the name."""
     group = turn.consumer_groups.get(group_id)
     if group is None:
@@ -86,7 +86,7 @@ def existing_group(turn: Turn, group_id: str) -> ConsumerGroup:
     return group
 
 
-def group_to_join(turn: Turn, group_id: str) -> ConsumerGroup:
+def group_to_join(turn: ConsumerTurn, group_id: str) -> ConsumerGroup:
     """Find the group, or make it; an empty classic group of the name gives way to it.
 
     Raises GROUP_ID_NOT_FOUND when there is a classic group with members.
@@ -103,7 +103,7 @@ def group_to_join(turn: Turn, group_id: str) -> ConsumerGroup:
     return existing_group(turn, group_id)
 
 
-def check_room(turn: Turn, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
+def check_room(turn: ConsumerTurn, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
     """Raise GROUP_MAX_SIZE_REACHED for a member that is new to a full group."""
     limit = turn.config.group_consumer_max_size
     is_known = member_id in group.members or instance_id in group.static_members
@@ -147,7 +147,7 @@ def member_to_join(group: ConsumerGroup, member_id: str) -> ConsumerMember:
 
 
 def static_member_to_join(
-    turn: Turn, group: ConsumerGroup, member_id: str, instance_id: str, *, is_classic: bool
+    turn: ConsumerTurn, group: ConsumerGroup, member_id: str, instance_id: str, *, is_classic: bool
 ) -> ConsumerMember:
     """Find the place of a static member that joins: its own, that of who held its instance id, or a new one.
 

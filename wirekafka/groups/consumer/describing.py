@@ -8,12 +8,12 @@ KIP-1099 (member types).
 
 from collections.abc import Iterable, Mapping
 
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer import admission
 from wirekafka.groups.consumer.assignment import in_order, together
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.membership import preferred_assignor
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.topics import Topics
 from wirekafka.protocol.apis.consumer_group_describe import (
     DescribedAssignment,
@@ -27,7 +27,7 @@ CLASSIC_MEMBER = 0
 CONSUMER_MEMBER = 1
 
 
-def described(turn: Turn, group_id: str) -> DescribedConsumerGroup:
+def described(turn: ConsumerTurn, group_id: str) -> DescribedConsumerGroup:
     """Describe a group, or answer GROUP_ID_NOT_FOUND when there is no consumer group of the name."""
     try:
         group = admission.existing_group(turn, group_id)

@@ -8,13 +8,13 @@ Source: Kafka's GroupMetadataManager.consumerGroupHeartbeat; KIP-848.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.client import Client
 from wirekafka.groups.consumer import admission, leaving, sessions, updating
 from wirekafka.groups.consumer.assignment import in_order
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import JOINING_EPOCH, ConsumerMember
 from wirekafka.groups.consumer.reconciliation import Reported
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.protocol.apis.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -36,7 +36,7 @@ class HeartbeatFacts:
 
 
 def heartbeat(
-    turn: Turn, request: ConsumerGroupHeartbeatRequest, facts: HeartbeatFacts
+    turn: ConsumerTurn, request: ConsumerGroupHeartbeatRequest, facts: HeartbeatFacts
 ) -> ConsumerGroupHeartbeatResponse:
     """Serve a heartbeat; a refusal is an answer with an error, and then nothing is decided."""
     try:
@@ -52,7 +52,7 @@ def heartbeat(
 
 
 def _take_part(
-    turn: Turn, request: ConsumerGroupHeartbeatRequest, facts: HeartbeatFacts
+    turn: ConsumerTurn, request: ConsumerGroupHeartbeatRequest, facts: HeartbeatFacts
 ) -> ConsumerGroupHeartbeatResponse:
     member_id = request.member_id or facts.new_member_id
     reported = Reported(request.topic_partitions)
@@ -75,7 +75,7 @@ def _take_part(
 
 
 def _find_member(
-    turn: Turn,
+    turn: ConsumerTurn,
     group: ConsumerGroup,
     request: ConsumerGroupHeartbeatRequest,
     member_id: str,

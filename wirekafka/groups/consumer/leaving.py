@@ -9,7 +9,6 @@ consumerGroupStaticMemberGroupLeave).
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.classic.volatile import (
     MemberJoinDeadline,
     MemberSyncDeadline,
@@ -27,13 +26,14 @@ from wirekafka.groups.consumer.stored import (
     member_tombstones,
     target_epoch_record,
 )
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.protocol.apis.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
 
 
-def leave(turn: Turn, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
+def leave(turn: ConsumerTurn, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
     """Serve a last heartbeat.
 
     Raises GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, and FENCED_INSTANCE_ID for an instance id that is another's.
@@ -60,7 +60,7 @@ def _gone_for_a_while(member: ConsumerMember) -> ConsumerMember:
     )
 
 
-def fence(turn: Turn, group: ConsumerGroup, members: Sequence[ConsumerMember]) -> None:
+def fence(turn: ConsumerTurn, group: ConsumerGroup, members: Sequence[ConsumerMember]) -> None:
     """Remove members, and count the group's epoch up, so that the others get what they had."""
     if not members:
         return

@@ -8,10 +8,10 @@ ModernGroup.computeMetadataHash; KIP-1101 (one hash in place of the topics' meta
 
 from collections.abc import Iterable
 
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer.group import ConsumerGroup, subscribed_topic_names
 from wirekafka.groups.consumer.membership import Membership
 from wirekafka.groups.consumer.stored import epoch_record, partition_metadata_tombstone
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.topics import Topics, metadata_hash
 
 
@@ -22,7 +22,7 @@ def hash_of(topics: Topics, membership: Membership) -> int:
     return metadata_hash(topic for topic in found if topic is not None)
 
 
-def is_check_due(turn: Turn, group: ConsumerGroup) -> bool:
+def is_check_due(turn: ConsumerTurn, group: ConsumerGroup) -> bool:
     """Whether the group's topics may have changed since they were looked at.
 
     So it is also when the epoch that was decided at the last look never reached the log.
@@ -31,7 +31,7 @@ def is_check_due(turn: Turn, group: ConsumerGroup) -> bool:
     return checked_epoch is None or group.group_epoch < checked_epoch
 
 
-def check(turn: Turn, group: ConsumerGroup, membership: Membership, *, bump: bool) -> int:
+def check(turn: ConsumerTurn, group: ConsumerGroup, membership: Membership, *, bump: bool) -> int:
     """Give the group's epoch: the next one with `bump`, or when its topics are not as they were."""
     group_epoch, found_hash = group.group_epoch, hash_of(turn.topics, membership)
     if bump or found_hash != group.metadata_hash:
@@ -43,7 +43,7 @@ def check(turn: Turn, group: ConsumerGroup, membership: Membership, *, bump: boo
     return group_epoch
 
 
-def topics_changed(turn: Turn, names: Iterable[str]) -> None:
+def topics_changed(turn: ConsumerTurn, names: Iterable[str]) -> None:
     """Let the groups that read these topics look at them again with their next heartbeat."""
     changed = frozenset(names)
     if any(turn.topics.named(name) is not None for name in changed):

@@ -10,11 +10,11 @@ maybeDeleteResolvedRegularExpressions) and TopicRegexResolver.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer import patterns
 from wirekafka.groups.consumer.group import ConsumerGroup, ResolvedRegularExpression
 from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.stored import regex_record, regex_tombstone
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.records import ConsumerGroupRecord
 
 LOOK_UP_INTERVAL_MS = 10_000
@@ -33,7 +33,9 @@ class Outcome(NamedTuple):
     resolved: Resolved
 
 
-def refresh(turn: Turn, group: ConsumerGroup, before: ConsumerMember, after: ConsumerMember) -> Outcome:
+def refresh(
+    turn: ConsumerTurn, group: ConsumerGroup, before: ConsumerMember, after: ConsumerMember
+) -> Outcome:
     """Take note of the member's regular expression, and look up what the group's match if that is due.
 
     Raises INVALID_REGULAR_EXPRESSION for one that is new to the group and none.
@@ -67,7 +69,7 @@ def _others_subscribe(group: ConsumerGroup, member: ConsumerMember, regex: str) 
     )
 
 
-def _is_due(turn: Turn, resolved: Resolved, new: str) -> bool:
+def _is_due(turn: ConsumerTurn, resolved: Resolved, new: str) -> bool:
     if new and new not in resolved:
         return True
     # They are looked up together, so any of them says when that was.
@@ -86,7 +88,7 @@ def _subscribed(group: ConsumerGroup, after: ConsumerMember) -> set[str]:
     return {member.subscribed_topic_regex for member in [*members, after] if member.subscribed_topic_regex}
 
 
-def _look_up(turn: Turn, regexes: Collection[str]) -> Resolved:
+def _look_up(turn: ConsumerTurn, regexes: Collection[str]) -> Resolved:
     version = turn.topics.generation
     matching = patterns.matching(regexes, turn.topics.names())
     return {

@@ -9,7 +9,6 @@ TargetAssignmentBuilder; KIP-1263 (the interval between targets).
 
 from typing import NamedTuple
 
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.config import GroupConfig
 from wirekafka.groups.consumer.assignment import Assignment
 from wirekafka.groups.consumer.assignors import ASSIGNORS, Assignor, AssignorMember
@@ -17,6 +16,7 @@ from wirekafka.groups.consumer.group import ConsumerGroup, subscribed_topic_name
 from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.membership import Membership, preferred_assignor
 from wirekafka.groups.consumer.stored import target_epoch_record, target_record
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.topics import TopicFacts, Topics
 
 
@@ -28,7 +28,7 @@ class Target(NamedTuple):
 
 
 def of_member(
-    turn: Turn, group: ConsumerGroup, member: ConsumerMember, membership: Membership, group_epoch: int
+    turn: ConsumerTurn, group: ConsumerGroup, member: ConsumerMember, membership: Membership, group_epoch: int
 ) -> Target:
     """Give the member's target, after computing a new one for all if that is due."""
     if group.assignment_epoch >= group_epoch or not _may_compute(turn, group):
@@ -42,7 +42,7 @@ def of_member(
     return Target(group_epoch, computed.get(member.member_id, {}))
 
 
-def _may_compute(turn: Turn, group: ConsumerGroup) -> bool:
+def _may_compute(turn: ConsumerTurn, group: ConsumerGroup) -> bool:
     interval_ms = turn.settings_of(group.group_id).assignment_interval_ms
     if group.assignment_timestamp == 0 or interval_ms == 0:
         return True

@@ -7,7 +7,6 @@ target, and the member's own step towards it.
 Source: Kafka's GroupMetadataManager (the steps of consumerGroupHeartbeat, and maybeReconcile).
 """
 
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.classic.volatile import RevocationDeadline
 from wirekafka.groups.consumer import metadata, reconciliation, regexes, target
 from wirekafka.groups.consumer.group import ConsumerGroup, subscribed_topic_names
@@ -17,11 +16,16 @@ from wirekafka.groups.consumer.reconciliation import Goal, Reported
 from wirekafka.groups.consumer.regexes import Outcome, Resolved
 from wirekafka.groups.consumer.stored import current_record, member_record
 from wirekafka.groups.consumer.target import Target
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.topics import Topics
 
 
 def update(
-    turn: Turn, group: ConsumerGroup, before: ConsumerMember, after: ConsumerMember, reported: Reported
+    turn: ConsumerTurn,
+    group: ConsumerGroup,
+    before: ConsumerMember,
+    after: ConsumerMember,
+    reported: Reported,
 ) -> ConsumerMember:
     """Decide all that follows from a member being now as `after`, and give its next state.
 
@@ -50,7 +54,7 @@ def update(
 
 
 def _target(
-    turn: Turn, group: ConsumerGroup, before: ConsumerMember, after: ConsumerMember, outcome: Outcome
+    turn: ConsumerTurn, group: ConsumerGroup, before: ConsumerMember, after: ConsumerMember, outcome: Outcome
 ) -> Target:
     """Bring the group's epoch and target up to date, and give the member's."""
     bump = outcome.calls_for_target or after.subscribed_topic_names != before.subscribed_topic_names
@@ -66,7 +70,7 @@ def _target(
     return target.of_member(turn, group, after, membership, group_epoch)
 
 
-def _changes_assignor(turn: Turn, group: ConsumerGroup, membership: Membership) -> bool:
+def _changes_assignor(turn: ConsumerTurn, group: ConsumerGroup, membership: Membership) -> bool:
     present = Membership(group.members, group.targets, group.resolved_regexes)
     return target.assignor_name(turn.config, present) != target.assignor_name(turn.config, membership)
 
@@ -76,7 +80,7 @@ def _topic_ids(topics: Topics, member: ConsumerMember, resolved: Resolved) -> fr
     return frozenset(facts.topic_id for name in names if (facts := topics.named(name)) is not None)
 
 
-def _expect_revocation(turn: Turn, group: ConsumerGroup, member: ConsumerMember) -> None:
+def _expect_revocation(turn: ConsumerTurn, group: ConsumerGroup, member: ConsumerMember) -> None:
     # Members of the classic protocol are to join and sync in time instead.
     if member.is_classic:
         return

@@ -10,6 +10,7 @@ from wirekafka.metadata.configs.definition import INT, STRING, table
 from wirekafka.metadata.configs.definition import ConfigDefinition as Config
 
 WIREKAFKA_CONFIGS = table(
+    Config("wirekafka.consumer.heartbeat.fastest.ms", INT, 0, at_least(0)),
     Config("wirekafka.durability", STRING, "os", DURABILITY, updatable=True),
     Config("wirekafka.heartbeat.hold.max.ms", INT, 0, at_least(0)),
     Config("wirekafka.open.files.max", INT, 0, at_least(0)),

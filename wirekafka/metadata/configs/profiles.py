@@ -9,7 +9,9 @@ PROFILES: dict[str, dict[str, str]] = {
         # log.dir and not log.dirs, so that a file which names either of them has its way.
         "log.dir": "./data",
         "group.initial.rebalance.delay.ms": "0",
-        # So that a member learns of a rebalance at once, and not by its next heartbeat.
+        # So that a member learns of a rebalance at once, and not by a heartbeat seconds later.
+        "group.consumer.assignment.interval.ms": "0",
+        "wirekafka.consumer.heartbeat.fastest.ms": "100",
         "wirekafka.heartbeat.hold.max.ms": "5000",
         # So that retention.ms=1000 is seen to work.
         "log.cleaner.backoff.ms": "1000",

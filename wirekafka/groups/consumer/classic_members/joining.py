@@ -11,20 +11,20 @@ from wirekafka.groups.classic.attempt import JoinFacts
 from wirekafka.groups.classic.joining import request_refusal
 from wirekafka.groups.classic.responses import join_error
 from wirekafka.groups.classic.subscriptions import CONSUMER_PROTOCOL_TYPE
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer import admission, sessions, updating
 from wirekafka.groups.consumer.classic_members import deadlines, validation
 from wirekafka.groups.consumer.classic_members.embedded import owned_topics, subscription_of
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.reconciliation import Reported
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.protocol.apis.join_group import JoinGroupRequest, JoinGroupResponse
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.stored.consumer_groups import ClassicMemberMetadata, ClassicProtocol
 from wirekafka.protocol.stored.consumer_protocol import ConsumerProtocolSubscription
 
 
-def join(turn: Turn, group: ConsumerGroup, request: JoinGroupRequest, facts: JoinFacts) -> None:
+def join(turn: ConsumerTurn, group: ConsumerGroup, request: JoinGroupRequest, facts: JoinFacts) -> None:
     """Serve a JoinGroup, at once; a refusal is an answer with an error, and then nothing is decided."""
     refusal = request_refusal(turn.config, request)
     if refusal is not None:
@@ -38,7 +38,9 @@ def join(turn: Turn, group: ConsumerGroup, request: JoinGroupRequest, facts: Joi
     turn.reply(facts.ticket, response)
 
 
-def _join(turn: Turn, group: ConsumerGroup, request: JoinGroupRequest, facts: JoinFacts) -> JoinGroupResponse:
+def _join(
+    turn: ConsumerTurn, group: ConsumerGroup, request: JoinGroupRequest, facts: JoinFacts
+) -> JoinGroupResponse:
     member_id = request.member_id or facts.new_member_uuid
     validation.check_migration(turn.config, group)
     admission.check_room(turn, group, member_id, request.group_instance_id)
@@ -55,7 +57,7 @@ def _join(turn: Turn, group: ConsumerGroup, request: JoinGroupRequest, facts: Jo
 
 
 def _find_member(
-    turn: Turn, group: ConsumerGroup, request: JoinGroupRequest, member_id: str
+    turn: ConsumerTurn, group: ConsumerGroup, request: JoinGroupRequest, member_id: str
 ) -> ConsumerMember:
     instance_id = request.group_instance_id
     if instance_id is None:

@@ -6,11 +6,11 @@ Source: Kafka's GroupMetadataManager (classicGroupHeartbeatToConsumerGroup,
 classicGroupLeaveToConsumerGroup) and ConsumerGroup.waitingOnUnreleasedPartition.
 """
 
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer import admission, leaving, sessions
 from wirekafka.groups.consumer.classic_members import deadlines, validation
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember, MemberState
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
 from wirekafka.protocol.apis.leave_group import (
     LeaveGroupRequest,
@@ -21,7 +21,7 @@ from wirekafka.protocol.apis.leave_group import (
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 
-def heartbeat(turn: Turn, group: ConsumerGroup, request: HeartbeatRequest) -> ErrorCode:
+def heartbeat(turn: ConsumerTurn, group: ConsumerGroup, request: HeartbeatRequest) -> ErrorCode:
     """Take a sign of life, and say whether the member is to go on, to rejoin, or to start anew."""
     try:
         member, _ = validation.find_member(
@@ -55,7 +55,7 @@ def _waits_for_others(group: ConsumerGroup, member: ConsumerMember) -> bool:
 
 
 def leave(
-    turn: Turn, group: ConsumerGroup, request: LeaveGroupRequest, *, one_member: bool
+    turn: ConsumerTurn, group: ConsumerGroup, request: LeaveGroupRequest, *, one_member: bool
 ) -> LeaveGroupResponse:
     """Let the named members go, each with its own error code.
 

@@ -6,19 +6,24 @@ Source: Kafka's GroupMetadataManager.classicGroupSyncToConsumerGroup.
 """
 
 from wirekafka.groups.classic.responses import sync_error
-from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer import sessions
 from wirekafka.groups.consumer.classic_members import deadlines, validation
 from wirekafka.groups.consumer.classic_members.embedded import assignment_bytes
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember, MemberState
+from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.machine import Ticket
 from wirekafka.protocol.apis.sync_group import SyncGroupRequest, SyncGroupResponse
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 
 def sync(
-    turn: Turn, group: ConsumerGroup, request: SyncGroupRequest, ticket: Ticket, *, protocol_required: bool
+    turn: ConsumerTurn,
+    group: ConsumerGroup,
+    request: SyncGroupRequest,
+    ticket: Ticket,
+    *,
+    protocol_required: bool,
 ) -> None:
     """Serve a SyncGroup, at once: there is nobody to wait for."""
     try:
@@ -28,7 +33,7 @@ def sync(
 
 
 def _answer(
-    turn: Turn, group: ConsumerGroup, request: SyncGroupRequest, protocol_required: bool
+    turn: ConsumerTurn, group: ConsumerGroup, request: SyncGroupRequest, protocol_required: bool
 ) -> SyncGroupResponse:
     if protocol_required and None in (request.protocol_type, request.protocol_name):
         raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "Protocol type and name must be given.")
