@@ -217,7 +217,8 @@ def restartable_broker(
     if command is None and _tests_apache_kafka(request.config):
         broker = broker_of_apache_kafka(folder, BROKER_SETTINGS)
     else:
-        broker = broker_of_command(command or WIREKAFKA_COMMAND, folder)
+        settings = " ".join(f"--set {name}={value}" for name, value in BROKER_SETTINGS.items())
+        broker = broker_of_command(command or f"{WIREKAFKA_COMMAND} {settings}", folder)
     broker.start()
     yield broker
     broker.stop()

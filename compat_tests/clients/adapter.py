@@ -54,6 +54,8 @@ class Capability(Enum):
     OFFSET_ALTERATION = "alter a group's offsets"
     OFFSET_DELETION = "delete a group's offsets"
     STATIC_MEMBERSHIP = "static membership"
+    STATIC_RELEASE = "leaving an instance id to the member that comes next, by KIP-848"
+    STATIC_FENCING = "telling that an instance id has another holder"
     REBALANCE_LISTENER = "rebalance listener"
     REBALANCES_IN_POLL = "rebalances in poll"
     EARLY_SUBSCRIPTION = "subscription to a topic that is not there"

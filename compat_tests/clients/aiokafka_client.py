@@ -309,6 +309,7 @@ class Aiokafka:
         Capability.SERVER_SIDE_ASSIGNOR: "has no ConsumerGroupHeartbeat (KIP-848)",
         Capability.SERVER_SIDE_PATTERN: "has no ConsumerGroupHeartbeat (KIP-848)",
         Capability.REBALANCES_IN_POLL: "joins in a task of its own, whether it is polled or not",
+        Capability.STATIC_FENCING: "commits without its instance id, and so is an unknown member",
         Capability.GROUP_FILTERS: "lists all groups",
         Capability.GROUP_DELETION: "cannot delete groups",
         Capability.GROUP_CONFIGS: "has no configs of groups",

@@ -46,6 +46,8 @@ from compat_tests.clients.member import MemberProcess
 # librdkafka reports these while metadata of a new topic is on its way, and goes on by itself.
 PASSING = {KafkaError._PARTITION_EOF, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN}
 PASSING |= {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE}
+# It left its group, not having been polled; the poll that says so is the one after which it joins again.
+PASSING |= {KafkaError._MAX_POLL_EXCEEDED}
 # What librdkafka takes for a record whose partition, or time, it shall choose itself.
 ANY_PARTITION, NO_TIMESTAMP = -1, 0
 FATAL = (KafkaError.FENCED_INSTANCE_ID, KafkaError.UNRELEASED_INSTANCE_ID)
@@ -230,6 +232,7 @@ class Confluent:
     name: ClassVar[str] = "confluent-kafka"
     not_supported: ClassVar[Mapping[Capability, str]] = {
         Capability.STICKY: "librdkafka's sticky assignor is the cooperative one",
+        Capability.SERVER_SIDE_PATTERN: "reads a pattern itself before it tells the broker",
         Capability.OFFSET_DELETION: "cannot delete a group's offsets",
     }
 

@@ -30,8 +30,9 @@ class FranzGo(DriverClient):
     name: ClassVar[str] = "franz-go"
     not_supported: ClassVar[Mapping[Capability, str]] = {
         Capability.POSITION: "tells no position: a program keeps the offsets of the records it was given",
+        Capability.STATIC_RELEASE: "1.22 leaves out the instance id when a static member goes",
         Capability.REBALANCES_IN_POLL: "joins by itself, whether it is polled or not",
-        Capability.SERVER_SIDE_PATTERN: "matches patterns itself, and subscribes to the topics found",
+        Capability.SERVER_SIDE_PATTERN: "reads a pattern itself before it tells the broker",
         Capability.GROUP_CONFIGS: "kadm alters configs of topics and brokers only",
     }
     programs = ("go",)

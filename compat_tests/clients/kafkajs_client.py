@@ -42,6 +42,7 @@ class KafkaJS(DriverClient):
         Capability.SERVER_SIDE_ASSIGNOR: "has no ConsumerGroupHeartbeat (KIP-848)",
         Capability.SERVER_SIDE_PATTERN: "has no ConsumerGroupHeartbeat (KIP-848)",
         Capability.PATTERN: "matches a pattern once, against the topics of the moment",
+        Capability.STATIC_FENCING: "has no static membership",
         Capability.STATIC_MEMBERSHIP: "has no static membership",
         Capability.REBALANCES_IN_POLL: "joins by itself, whether records are taken or not",
         Capability.GROUP_FILTERS: "lists all groups",

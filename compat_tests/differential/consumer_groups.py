@@ -72,7 +72,7 @@ class ConsumerGroup:
 
     # Any: as for `beat`.
     def join(self, label: str, member_id: str, *topics: str, **fields: Any) -> Any:
-        first = {"topics": topics, "owned": (), "timeout_ms": REBALANCE_MS}
+        first: dict[str, Any] = {"topics": topics, "owned": (), "timeout_ms": REBALANCE_MS}
         return self.beat(label, member_id, JOINS, **first | fields)
 
     # Any: as for `beat`.

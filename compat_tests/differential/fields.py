@@ -16,7 +16,7 @@ Plain = None | bool | int | str | list["Plain"] | dict[str, "Plain"]
 
 UUID_TEXT = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 MEMBER_ID_MADE = re.compile(r"[\w-]{22}")
-"""A random id in base64, as a member of a consumer group gets it from the broker."""
+"""A random id in base64, as Kafka gives it to a member of a consumer group; ours is a UUID's text."""
 _LEAST_TIME_MS = 1_500_000_000_000
 
 MAY_DIFFER: Mapping[str, str] = {
@@ -76,7 +76,7 @@ class Stands:
         if name == "cluster_id":
             return "the cluster" if value else value
         if name in ("member_id", "leader") and MEMBER_ID_MADE.fullmatch(value):
-            return self._number("member", value)
+            return self._number("uuid", value)
         return UUID_TEXT.sub(lambda found: self._number("uuid", found.group()), value)
 
     def for_number(self, name: str, value: int) -> Plain:

@@ -238,13 +238,13 @@ PURPOSES: tuple[OnPurpose, ...] = (
         ("host", "port", "node_id"),
     ),
     OnPurpose(
-        "coordinators: type 1 v*", "*error_code", 0, 42, NO_TRANSACTIONS, ("*host", "*port", "*node_id")
+        "coordinators: type 1 v*", "*error_code", Some.ANY, 42, NO_TRANSACTIONS, ("*host", "*port", "*node_id")
     ),
     OnPurpose("coordinators: share key *", "coordinators.error_code", 15, 42, NO_TRANSACTIONS),
+    OnPurpose("subscriptions: join for * v1", "member_epoch", 1, 2, PATTERNS_AT_ONCE, ("assignment*",)),
     OnPurpose(
-        "subscriptions: join for * v1", "member_epoch", 1, 2, PATTERNS_AT_ONCE, ("assignment.topic_partitions",)
+        "subscriptions: first joins by pattern v1", "member_epoch", 1, 2, PATTERNS_AT_ONCE, ("assignment*",)
     ),
-    OnPurpose("subscriptions: first joins by pattern v1", "member_epoch", 1, 2, PATTERNS_AT_ONCE, ("assignment*",)),
     OnPurpose(
         "member_offsets: *fetch *, null id v*",
         "groups.error_code",
@@ -252,6 +252,13 @@ PURPOSES: tuple[OnPurpose, ...] = (
         25,
         "a null member id with an epoch is of a member that nobody knows; Kafka fails on it inside",
         ("groups.topics",),
+    ),
+    OnPurpose(
+        "classic_corners: *the join that waited first v9",
+        "answer",
+        "does not answer",
+        Some.ANY,
+        "a join in whose place its member sends another is answered (27); in Kafka it is lost",
     ),
     OnPurpose(
         "joining: protocol twice*",

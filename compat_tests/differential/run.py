@@ -27,7 +27,7 @@ SETTINGS = {
     "group.consumer.assignment.interval.ms": "0",
     "group.consumer.assignor.offload.enable": "false",
 }
-"""Both brokers have these: a quick start, Kafka's heartbeats, and assignments made within the one that asks."""
+"""Both brokers have these: a quick start, Kafka's heartbeats, and assignments made within one of them."""
 
 
 @dataclass(frozen=True, slots=True)

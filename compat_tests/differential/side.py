@@ -109,10 +109,19 @@ class Side:
         return self._write_down(label, reply, (api_key, version, read_as), began, keep)
 
     # Any: as for `ask`.
-    def receive(self, label: str, connection: Connection, api_key: int, version: int) -> Any:
+    def receive(
+        self,
+        label: str,
+        connection: Connection,
+        api_key: int,
+        version: int,
+        *,
+        patience_seconds: float = TIMEOUT_SECONDS,
+    ) -> Any:
         """Write down what comes over another connection, where a request waits."""
         began = time.monotonic()
-        return self._write_down(label, connection.receive(), (api_key, version, version), began, None)
+        reply = connection.receive(patience_seconds)
+        return self._write_down(label, reply, (api_key, version, version), began, None)
 
     # Any: as for `ask`.
     def _write_down(

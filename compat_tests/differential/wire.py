@@ -47,7 +47,7 @@ class Connection:
         self._socket.settimeout(patience_seconds)
         try:
             self._socket.sendall(frame)
-            return self.receive()
+            return self.receive(patience_seconds)
         except TimeoutError:
             return Silence.NO_ANSWER
         except ConnectionError:
@@ -57,8 +57,9 @@ class Connection:
         """Send a frame with its length, and do not wait for its answer."""
         self._socket.sendall(frame)
 
-    def receive(self) -> bytes | Silence:
+    def receive(self, patience_seconds: float = TIMEOUT_SECONDS) -> bytes | Silence:
         """Give the next frame without its length."""
+        self._socket.settimeout(patience_seconds)
         try:
             (length,) = struct.unpack(">i", self._exactly(4))
             return self._exactly(length)

@@ -245,7 +245,8 @@ func (c *consumer) poll(wait time.Duration) ([]record, error) {
 }
 
 // isNotice tells what a poll only reports, and franz-go goes on from by itself: an offset that was out of range and
-// is reset, and a group that could not be reached for a while. What a broker refused for good is none.
+// is reset, a group that could not be reached for a while, and one that this member was put out of and joins again.
+// What a broker refused for good is none.
 func isNotice(err error) bool {
 	var reset *kgo.ErrDataLoss
 	var session *kgo.ErrGroupSession
@@ -253,7 +254,10 @@ func isNotice(err error) bool {
 	if errors.As(err, &reset) {
 		return true
 	}
-	return errors.As(err, &session) && !(errors.As(err, &answered) && !answered.Retriable)
+	if !errors.As(err, &session) {
+		return false
+	}
+	return !errors.As(err, &answered) || answered.Retriable || answered == kerr.UnknownMemberID
 }
 
 func (c *consumer) seek(limit context.Context, r *request) error {

@@ -27,8 +27,7 @@ def create(administrator: Client, *names: str) -> None:
     admin = administrator.admin()
     for name in names:
         admin.create_topic(name, 2, {})
-    for name in names:
-        eventually(lambda name=name: partitions_of(admin, name) == {0, 1})
+    eventually(lambda: all(partitions_of(admin, name) == {0, 1} for name in names))
 
 
 @pytest.mark.needs(Capability.PATTERN)

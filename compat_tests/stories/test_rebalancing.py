@@ -12,9 +12,10 @@ from collections.abc import Callable
 
 import pytest
 
-from compat_tests.clients.adapter import Capability, Client, Consumer, Partition, Record
+from compat_tests.clients.adapter import Capability, Client, Consumer, Partition, Received
 from compat_tests.conftest import MakeTopic, OpenConsumer
-from compat_tests.stories.members import MANNERS, settle
+from compat_tests.stories.members import MANNERS, produce_one_per_partition, settle
+from compat_tests.stories.waiting import poll_until
 
 EAGER = Capability.ROUND_ROBIN.value
 STALL_SECONDS = 1.0
@@ -78,24 +79,21 @@ def test_how_long_partitions_stop(
     for member in (quick, slow):
         member.subscribe([topic])
     settle([quick, slow], [2, 2])
-    kept = quick.assignment()
+    kept, before = quick.assignment(), len(quick.rebalances())
     joins = open_consumer(**settings)
     joins.subscribe([topic])
-    # The rebalance is under way when the quick member has heard of it; the cooperative ones need not.
-    _poll_for(STALL_SECONDS / 2, [quick, joins], client, topic)
-    read_meanwhile = _poll_for(STALL_SECONDS, [quick], client, topic)
+    beginning = time.monotonic() + STALL_SECONDS / 2
+    # Only in an eager rebalance does a member hear at once that it begins.
+    poll_until(
+        [quick, joins],
+        lambda: bool(stopped(quick, before)) if assignor == EAGER else time.monotonic() > beginning,
+    )
+    produce_one_per_partition(client, topic)
+    received: list[Received] = []
+    end = time.monotonic() + STALL_SECONDS
+    poll_until([quick], lambda: bool(received) or (assignor == EAGER and time.monotonic() > end), received)
+    read_meanwhile = {(record.topic, record.partition) for record in received}
     settle([quick, slow, joins], [2, 1, 1])
 
-    assert bool(read_meanwhile & kept) == (assignor != EAGER)
-
-
-def _poll_for(seconds: float, members: list[Consumer], client: Client, topic: str) -> set[Partition]:
-    """Produce and poll for so long; give the partitions that something came from."""
-    seen: set[Partition] = set()
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        for partition in range(4):
-            client.produce(topic, [Record(b"now")], partition=partition)
-        for member in members:
-            seen |= {(record.topic, record.partition) for record in member.poll(0.05)}
-    return seen
+    assert read_meanwhile <= kept
+    assert bool(read_meanwhile) == (assignor != EAGER)

@@ -13,6 +13,7 @@ import pytest
 
 from compat_tests.broker import RestartableBroker
 from compat_tests.clients.adapter import Capability, Client, ConsumerSettings, Record
+from compat_tests.stories.members import PROTOCOLS
 from compat_tests.stories.waiting import eventually, partitions_of, poll_until, read, values
 
 ENDINGS = [pytest.param(signal.SIGTERM, id="SIGTERM"), pytest.param(signal.SIGKILL, id="SIGKILL")]
@@ -49,12 +50,18 @@ def test_acknowledged_records_survive(
     assert values(received) == [*(record.value for record in sent), b"after"]
 
 
+@pytest.mark.parametrize("assignor", PROTOCOLS)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_group_resumes_after_restart(
-    client: Client, topic: str, group: str, restartable_broker: RestartableBroker, ending: signal.Signals
+    client: Client,
+    topic: str,
+    group: str,
+    restartable_broker: RestartableBroker,
+    ending: signal.Signals,
+    assignor: str,
 ) -> None:
     """A group's commit survives the restart, and its next member goes on from there."""
-    settings = ConsumerSettings(group=group, auto_commit=True)
+    settings = ConsumerSettings(group=group, auto_commit=True, assignor=assignor)
     client.produce(topic, [Record(b"old")], partition=0)
     with closing(client.consumer(settings)) as consumer:
         consumer.subscribe([topic])
@@ -68,12 +75,18 @@ def test_group_resumes_after_restart(
     assert values(received) == [b"new"]
 
 
+@pytest.mark.parametrize("assignor", PROTOCOLS)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_member_lives_through_a_restart(
-    client: Client, topic: str, group: str, restartable_broker: RestartableBroker, ending: signal.Signals
+    client: Client,
+    topic: str,
+    group: str,
+    restartable_broker: RestartableBroker,
+    ending: signal.Signals,
+    assignor: str,
 ) -> None:
     """A member that was there before the restart reconnects and goes on reading."""
-    settings = ConsumerSettings(group=group)
+    settings = ConsumerSettings(group=group, assignor=assignor)
     client.produce(topic, [Record(b"before")], partition=0)
     with closing(client.consumer(settings)) as consumer:
         consumer.subscribe([topic])

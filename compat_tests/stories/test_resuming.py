@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import pytest
 
-from compat_tests.clients.adapter import Capability, Client, Received, Record
+from compat_tests.clients.adapter import Capability, Client, Consumer, Received, Record
 from compat_tests.conftest import MakeTopic, OpenConsumer
-from compat_tests.stories.members import PROTOCOLS, produce_one_per_partition, settle, sizes, sorted_values
+from compat_tests.stories.members import (
+    ONE_PER_PARTITION,
+    PROTOCOLS,
+    produce_one_per_partition,
+    settle,
+    sizes,
+    sorted_values,
+)
 from compat_tests.stories.waiting import poll_until, read, values
 
 
@@ -97,12 +104,16 @@ def test_group_resumes_after_everyone_left(
         members = [open_consumer(group=group, auto_commit=True, assignor=assignor) for _ in range(2)]
         for member in members:
             member.subscribe([topic])
-        received: list[Received] = []
-        settle(members, [2, 2], received)
-        produce_one_per_partition(client, topic)
-        poll_until(members, lambda received=received: len(received) >= 4, received)
-        rounds.append(sorted_values(received))
+        rounds.append(_read_one_per_partition(client, topic, members))
         for member in members:
             member.close()
 
-    assert rounds == [[b"0", b"1", b"2", b"3"]] * 2
+    assert rounds == [ONE_PER_PARTITION] * 2
+
+
+def _read_one_per_partition(client: Client, topic: str, members: list[Consumer]) -> list[bytes]:
+    received: list[Received] = []
+    settle(members, [2, 2], received)
+    produce_one_per_partition(client, topic)
+    poll_until(members, lambda: len(received) >= 4, received)
+    return sorted_values(received)

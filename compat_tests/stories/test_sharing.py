@@ -54,7 +54,7 @@ def test_two_members_share_four_partitions(
 def test_one_two_four_and_five_members(
     client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:
-    """Four partitions are read by one member, two, four, and five, of which one is idle, and by less again."""
+    """Four partitions are read by one member, two, four, and five, of which one is idle, and by fewer."""
     topic = make_topic(partition_count=4)
     members: list[Consumer] = []
     shared: list[bool] = []
@@ -66,14 +66,15 @@ def test_one_two_four_and_five_members(
         shared.append(held_by_one_each(members))
     produce_one_per_partition(client, topic)
     received: list[Received] = []
-    poll_until(members, lambda: len(received) >= 4, received)
+    # The fifth may still be joining, and what moves then is read twice, as nobody commits.
+    poll_until(members, lambda: set(sorted_values(received)) == set(ONE_PER_PARTITION), received)
+    settle(members, SHARES[-1][1])
     for count, shares in reversed(SHARES[:-1]):
         while len(members) > count:
             members.pop(0).close()
             settle(members, shares if len(members) == count else _shares_of(len(members)))
 
     assert shared == [True] * len(SHARES)
-    assert sorted_values(received) == ONE_PER_PARTITION
 
 
 @pytest.mark.parametrize("assignor", PROTOCOLS)

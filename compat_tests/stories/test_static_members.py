@@ -23,7 +23,17 @@ pytestmark = pytest.mark.needs(Capability.STATIC_MEMBERSHIP)
 
 
 @pytest.mark.needs(Capability.REBALANCE_LISTENER)
-@pytest.mark.parametrize("assignor", PROTOCOLS)
+@pytest.mark.parametrize(
+    "assignor",
+    [
+        PROTOCOLS[0],
+        pytest.param(
+            "consumer",
+            marks=pytest.mark.needs(Capability.SERVER_SIDE_ASSIGNOR, Capability.STATIC_RELEASE),
+            id="consumer",
+        ),
+    ],
+)
 def test_static_member_restarts_without_a_rebalance(
     make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:
@@ -69,7 +79,7 @@ def test_static_member_that_stays_away_is_replaced(
     assert sorted_values(read(stays, 4)) == ONE_PER_PARTITION
 
 
-@pytest.mark.needs(Capability.COMMIT)
+@pytest.mark.needs(Capability.COMMIT, Capability.STATIC_FENCING)
 def test_first_of_two_with_one_instance_id_is_fenced(
     topic: str, group: str, open_consumer: OpenConsumer
 ) -> None:

@@ -5,7 +5,7 @@ from wirekafka.groups.applying import Durable, apply
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.member import Member
 from wirekafka.groups.classic.stored import new_group_value
-from wirekafka.groups.classic.volatile import SessionDeadline, Volatile
+from wirekafka.groups.classic.volatile import JoinDeadline, SessionDeadline, SyncDeadline, Volatile
 from wirekafka.groups.client import Client
 from wirekafka.groups.consumer import stored
 from wirekafka.groups.records import GroupMetadata, GroupRecord
@@ -60,17 +60,20 @@ def test_deleted_consumer_group_is_forgotten() -> None:
 
 
 def test_classic_group_comes_and_goes_with_its_record() -> None:
-    """Its members are expected no more."""
+    """Nothing of its rebalances comes any more; members live on in the consumer group that it became."""
     value = new_group_value(ClassicGroup("g"))
     durable, volatile = applied(GroupMetadata("g", value))
     assert list(volatile.groups) == ["g"]
     volatile.groups["g"].add(Member("m", None, Client("c", ""), 1, 1, (("range", b""),)))
-    volatile.deadlines.schedule(SessionDeadline("g", "m"), 5)
+    volatile.groups["g"].pending_members.add("pending")
+    for key in (SessionDeadline("g", "pending"), JoinDeadline("g"), SyncDeadline("g")):
+        volatile.deadlines.schedule(key, 5)
+    volatile.deadlines.schedule(SessionDeadline("g", "m"), 6)
     apply(durable, volatile, GroupMetadata("g", None))
 
     assert volatile.groups == {}
     assert durable.groups == {}
-    assert volatile.deadlines.next_due_ms() is None
+    assert (len(volatile.deadlines), SessionDeadline("g", "m") in volatile.deadlines) == (1, True)
 
 
 def test_tombstone_for_a_group_that_is_not_there_does_nothing() -> None:

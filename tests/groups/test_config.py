@@ -1,6 +1,6 @@
 """Tests of groups/config.py."""
 
-from wirekafka.groups import GroupConfig
+from wirekafka.groups.config import GroupConfig, MigrationPolicy
 
 
 def test_defaults_are_kafkas() -> None:
@@ -13,3 +13,33 @@ def test_defaults_are_kafkas() -> None:
     assert config.offset_metadata_max_bytes == 4096
     assert config.offsets_retention_ms == 10_080 * 60_000
     assert config.offsets_retention_check_interval_ms == 600_000
+
+
+def test_defaults_of_consumer_groups_are_kafkas() -> None:
+    """Sessions of 45 s, heartbeats each 5 s, a new target once a second at the most."""
+    config = GroupConfig()
+
+    assert config.group_consumer_session_timeout_ms == config.group_consumer_min_session_timeout_ms == 45_000
+    assert config.group_consumer_max_session_timeout_ms == 60_000
+    assert config.group_consumer_heartbeat_interval_ms == 5_000
+    assert config.group_consumer_min_heartbeat_interval_ms == 5_000
+    assert config.group_consumer_max_heartbeat_interval_ms == 15_000
+    assert config.group_consumer_assignment_interval_ms == 1_000
+    assert config.group_consumer_min_assignment_interval_ms == 0
+    assert config.group_consumer_max_assignment_interval_ms == 15_000
+    assert config.group_consumer_regex_refresh_interval_ms == 600_000
+    assert config.group_consumer_max_size == 2**31 - 1
+    assert config.group_consumer_assignors == ("uniform", "range")
+
+
+def test_migration_policy_says_which_way_groups_may_go() -> None:
+    """KIP-848: both by default."""
+    ways = {policy.value: (policy.allows_upgrade, policy.allows_downgrade) for policy in MigrationPolicy}
+
+    assert GroupConfig().group_consumer_migration_policy is MigrationPolicy.BIDIRECTIONAL
+    assert ways == {
+        "bidirectional": (True, True),
+        "upgrade": (True, False),
+        "downgrade": (False, True),
+        "disabled": (False, False),
+    }

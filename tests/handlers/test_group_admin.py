@@ -6,6 +6,8 @@ import pytest
 
 from tests.handlers.support import AS_BROKER_SENDS_NO_OPERATIONS, fresh, make_coordinator, new_topic
 from tests.handlers.test_classic_groups import join_fully, leave, stable
+from tests.handlers.test_consumer_groups import beat
+from tests.handlers.test_consumer_groups import join as join_consumers
 from tests.handlers.test_group_offsets import commit
 from tests.support.raw_client import RawClient
 from wirekafka.protocol.apis.delete_groups import DeleteGroupsRequest
@@ -242,3 +244,24 @@ def test_nothing_is_deleted_without_an_offsets_topic(version: int) -> None:
         [one] = raw.ask(DeleteGroupsRequest(groups_names=["g"]), version).results
 
     assert (one.group_id, one.error_code) == ("g", ErrorCode.NOT_COORDINATOR)
+
+
+def test_consumer_group_is_listed_and_deleted_but_not_described_as_a_classic_one(raw: RawClient) -> None:
+    """KIP-848."""
+    make_coordinator(raw)
+    group = fresh("group")
+    epoch = join_consumers(raw, 1, group, "m", new_topic(raw)[0]).member_epoch
+    listing = raw.ask(ListGroupsRequest(types_filter=["consumer"]), 5).groups
+    [described] = raw.ask(DescribeGroupsRequest(groups=[group]), 6).groups
+    [in_use] = raw.ask(DeleteGroupsRequest(groups_names=[group]), 2).results
+    beat(raw, 1, group, "m", -1)
+    [deleted] = raw.ask(DeleteGroupsRequest(groups_names=[group]), 2).results
+
+    assert epoch > 0
+    assert [(one.group_state, one.protocol_type) for one in listing if one.group_id == group] == [
+        ("Stable", "consumer")
+    ]
+    assert (described.error_code, described.group_state) == (ErrorCode.GROUP_ID_NOT_FOUND, "Dead")
+    assert "not a classic group" in described.error_message
+    assert (in_use.error_code, deleted.error_code) == (ErrorCode.NON_EMPTY_GROUP, 0)
+    assert group not in {one.group_id for one in raw.ask(ListGroupsRequest(), 5).groups}

@@ -6,6 +6,7 @@ import pytest
 
 from tests.handlers.support import NO_ID, UNKNOWN_ID, fresh, make_coordinator, new_topic
 from tests.handlers.test_classic_groups import stable
+from tests.handlers.test_consumer_groups import join as join_consumers
 from tests.support.raw_client import RawClient
 from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from wirekafka.protocol.apis.offset_commit import (
@@ -336,3 +337,62 @@ def test_group_without_a_name_or_without_being_there_has_no_offsets_to_delete(
 def test_no_offsets_are_deleted_without_an_offsets_topic() -> None:
     with running_broker() as broker, RawClient(broker.bootstrap) as raw:
         assert delete(raw, "g") == (ErrorCode.NOT_COORDINATOR, {})
+
+
+@pytest.fixture
+def consumer(raw: RawClient, topic: Topic) -> tuple[str, str, int]:
+    """A group of the consumer protocol with one member, which reads the topic: group, member id, epoch."""
+    group = fresh("group")
+    answer = join_consumers(raw, 1, group, "m", topic[0])
+    return group, answer.member_id, answer.member_epoch
+
+
+@commit_forms
+def test_commit_of_a_consumer_goes_by_its_epoch(
+    raw: RawClient, topic: Topic, consumer: tuple[str, str, int], version: int
+) -> None:
+    """KIP-848: in the versions that know member epochs."""
+    group, member, epoch = consumer
+
+    def code(member_id: str, member_epoch: int) -> int:
+        named = {"member_id": member_id, "generation_id_or_member_epoch": member_epoch}
+        [codes] = commit(raw, version, group, (topic, (0,)), **named)
+        return codes[0]
+
+    assert code(member, epoch) == (0 if version >= 9 else ErrorCode.UNSUPPORTED_VERSION)
+    assert code(member, epoch + 1) == (
+        ErrorCode.STALE_MEMBER_EPOCH if version >= 9 else ErrorCode.UNSUPPORTED_VERSION
+    )
+    assert code("other", epoch) == ErrorCode.UNKNOWN_MEMBER_ID
+    assert code("", -1) == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+@pytest.mark.parametrize("version", [9, 10])
+def test_fetch_of_a_consumer_goes_by_its_epoch(
+    raw: RawClient, topic: Topic, consumer: tuple[str, str, int], version: int
+) -> None:
+    """KIP-848: an error is that of the whole group, and who names nobody is asked for nothing."""
+    group, member, epoch = consumer
+    commit(raw, 9, group, (topic, (0,)), member_id=member, generation_id_or_member_epoch=epoch)
+    askers = [(member, epoch), (None, -1), (member, epoch + 1), ("other", epoch)]
+    asked = [
+        OffsetFetchRequestGroup(group_id=group, member_id=who, member_epoch=when, topics=None)
+        for who, when in askers
+    ]
+
+    answer = raw.ask(OffsetFetchRequest(groups=asked), version)
+
+    assert [(one.error_code, len(one.topics)) for one in answer.groups] == [
+        (0, 1),
+        (0, 1),
+        (ErrorCode.STALE_MEMBER_EPOCH, 0),
+        (ErrorCode.UNKNOWN_MEMBER_ID, 0),
+    ]
+
+
+def test_offsets_that_a_consumer_reads_are_not_deleted(
+    raw: RawClient, topic: Topic, consumer: tuple[str, str, int]
+) -> None:
+    group, _, _ = consumer
+
+    assert delete(raw, group, (topic[0], (0,)))[1] == {topic[0]: {0: ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC}}

@@ -72,6 +72,8 @@ KAFKA_4_4 = {
     44: (0, 1),  # IncrementalAlterConfigs
     47: (0, 0),  # OffsetDelete
     60: (0, 2),  # DescribeCluster
+    68: (0, 1),  # ConsumerGroupHeartbeat
+    69: (0, 1),  # ConsumerGroupDescribe
 }
 """What Apache Kafka 4.4 answers to ApiVersions, of the keys that are served here."""
 

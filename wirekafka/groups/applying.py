@@ -11,7 +11,7 @@ from wirekafka.groups import records
 from wirekafka.groups.classic import stored as classic_stored
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.states import ClassicGroupState
-from wirekafka.groups.classic.volatile import SessionDeadline, Volatile
+from wirekafka.groups.classic.volatile import JoinDeadline, SessionDeadline, SyncDeadline, Volatile
 from wirekafka.groups.consumer import stored as consumer_stored
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.offsets import CommittedOffsets
@@ -64,8 +64,11 @@ def _drop_classic_group(volatile: Volatile, group_id: str) -> None:
     if group is None:
         return
     group.move_to(ClassicGroupState.DEAD, group.state_since_ms)
-    for member_id in [*group.members, *group.pending_members]:
+    # A group that has members has become a consumer group, in which they are to be heard of as before.
+    for member_id in group.pending_members:
         volatile.deadlines.cancel(SessionDeadline(group_id, member_id))
+    volatile.deadlines.cancel(JoinDeadline(group_id))
+    volatile.deadlines.cancel(SyncDeadline(group_id))
 
 
 def _apply_to_consumer_group(

@@ -11,20 +11,10 @@ from typing import NamedTuple
 
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.turn import Turn
+from wirekafka.groups.consumer import stored as consumer_stored
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.offsets import CommittedOffsets, Group, PartitionExists
-from wirekafka.groups.records import (
-    ConsumerGroupCurrentMemberAssignment,
-    ConsumerGroupMemberMetadata,
-    ConsumerGroupMetadata,
-    ConsumerGroupPartitionMetadata,
-    ConsumerGroupRegularExpression,
-    ConsumerGroupTargetAssignmentMember,
-    ConsumerGroupTargetAssignmentMetadata,
-    GroupMetadata,
-    GroupRecord,
-    OffsetCommit,
-)
+from wirekafka.groups.records import GroupMetadata, GroupRecord, OffsetCommit
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.apis.delete_groups import DeletableGroupResult
 from wirekafka.protocol.apis.offset_delete import (
@@ -66,22 +56,11 @@ def _refused(group_id: str, code: ErrorCode, message: str) -> DeletableGroupResu
 
 
 def tombstones_of_group(group: Group) -> Iterator[GroupRecord]:
-    """Delete all that the log has of a group but its offsets; who it belongs to goes last."""
-    group_id = group.group_id
-    if isinstance(group, ClassicGroup):
-        yield GroupMetadata(group_id, None)
-        return
-    for member_id in group.members:
-        yield ConsumerGroupCurrentMemberAssignment(group_id, member_id, None)
-    for member_id in dict.fromkeys([*group.members, *group.targets]):
-        yield ConsumerGroupTargetAssignmentMember(group_id, member_id, None)
-    yield ConsumerGroupTargetAssignmentMetadata(group_id, None)
-    for member_id in group.members:
-        yield ConsumerGroupMemberMetadata(group_id, member_id, None)
-    for regular_expression in group.resolved_regexes:
-        yield ConsumerGroupRegularExpression(group_id, regular_expression, None)
-    yield ConsumerGroupPartitionMetadata(group_id, None)
-    yield ConsumerGroupMetadata(group_id, None)
+    """Delete all that the log has of a group but its offsets."""
+    if isinstance(group, ConsumerGroup):
+        yield from consumer_stored.tombstones(group)
+    else:
+        yield GroupMetadata(group.group_id, None)
 
 
 def _tombstones_of_offsets(offsets: CommittedOffsets, group_id: str) -> Iterator[OffsetCommit]:

@@ -303,7 +303,13 @@ class GroupShard:
         for record in decision.records:
             group = self.volatile.groups.get(record.group_id)
             if isinstance(record, GroupMetadata) and record.value is not None and group is not None:
-                undo.undo_record(turn, group, code, is_written=record.group_id in self.durable.groups)
+                undo.undo_record(
+                    turn,
+                    group,
+                    code,
+                    is_written=record.group_id in self.durable.groups,
+                    is_other_kind=record.group_id in self.durable.consumer_groups,
+                )
         for group_id in {record.group_id for record in decision.records}:
             consumer_group = self.durable.consumer_groups.get(group_id)
             if consumer_group is not None:

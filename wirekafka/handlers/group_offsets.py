@@ -3,6 +3,9 @@
 OffsetFetch: v0-7 ask for one group, v8 and later for many. It and OffsetCommit: from v9 on an unknown
 group is named as such, from v10 on topics go by id (KIP-848, KIP-1319). OffsetDelete: v0 only.
 
+A fetch of stable offsets (OffsetFetch v7) is a fetch like any other: without transactions every offset is
+stable from when it was committed.
+
 Source: KIP-211, KIP-447, KIP-496, KIP-709; Kafka's KafkaApis.handleOffsetCommitRequest,
 handleOffsetFetchRequest and handleOffsetDeleteRequest; the rules are in `groups`.
 """

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from compat_tests.differential.scenarios.altering import altering
 from compat_tests.differential.scenarios.altering_others import altering_others
 from compat_tests.differential.scenarios.both_kinds import both_kinds
+from compat_tests.differential.scenarios.classic_corners import classic_corners
 from compat_tests.differential.scenarios.cluster import cluster
 from compat_tests.differential.scenarios.configs import configs
 from compat_tests.differential.scenarios.coordinators import coordinators
@@ -82,6 +83,7 @@ SCENARIOS: dict[str, Callable[[Side], None]] = {
         joining,
         rebalancing,
         static_members,
+        classic_corners,
         offset_commits,
         offset_fetches,
         group_lists,

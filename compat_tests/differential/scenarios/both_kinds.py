@@ -38,8 +38,8 @@ def both_kinds(side: Side) -> None:
     for version in every(ConsumerGroupDescribeRequest):
         for operations in (False, True):
             groups = [*OURS, "unknown", ""]
-            request = ConsumerGroupDescribeRequest(group_ids=groups, include_authorized_operations=operations)
-            side.ask(f"describe as new, operations {operations}", request, version)
+            newer = ConsumerGroupDescribeRequest(group_ids=groups, include_authorized_operations=operations)
+            side.ask(f"describe as new, operations {operations}", newer, version)
 
 
 def _make(side: Side, topic: Topic) -> None:

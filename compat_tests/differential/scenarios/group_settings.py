@@ -66,6 +66,6 @@ def _set(side: Side, group: str, name: str, value: str | None) -> None:
     # Any: a DescribeConfigsResponse.
     def has_it(answer: Any) -> bool:
         (found,) = answer.results[0].configs
-        return (found.value == value) if value is not None else found.config_source != DYNAMIC_GROUP
+        return bool(found.config_source != DYNAMIC_GROUP if value is None else found.value == value)
 
     side.arrange_until(DescribeConfigsRequest(resources=[wanted]), 4, has_it)

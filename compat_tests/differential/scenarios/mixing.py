@@ -22,6 +22,7 @@ from wirekafka.protocol.apis.offset_commit import (
 from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from wirekafka.protocol.apis.sync_group import SyncGroupRequest
 
+OTHER_TOPIC = "mixed-too"
 JOIN, JOIN_KEY, SYNC_KEY, SYNC = 9, 11, 14, 5
 
 
@@ -29,6 +30,7 @@ def mixing(side: Side) -> None:
     """Mix members of both protocols, where the broker lets a group go both ways."""
     await_groups(side)
     topic = create_topic(side, "mixed", 4)
+    create_topic(side, OTHER_TOPIC, 2)
     _stable_group_is_upgraded(_Mixed(side, "upgraded", topic))
     _group_is_downgraded(_Mixed(side, "downgraded", topic))
     _downgraded_by_replacement(_Mixed(side, "replaced", topic))
@@ -86,8 +88,12 @@ class _Mixed:
     def beat_classic(self, label: str, member_id: str, generation_id: int) -> None:
         self.classic.heartbeat(self.told(label), member_id, generation_id)
 
-    def join(self, member: ConsumerMember, label: str) -> None:
-        member.join(self.told(label), self.topic.name)
+    def join(self, member: ConsumerMember, label: str, topic: str | None = None) -> None:
+        """Join as a new member; for another topic where it must not matter in which order members are taken.
+
+        That order goes by the hashes of member ids, which are random for classic members.
+        """
+        member.join(self.told(label), self.topic.name if topic is None else topic)
 
     def commit(self, label: str, member_id: str, generation_id: int) -> None:
         partition = OffsetCommitRequestPartition(
@@ -149,7 +155,7 @@ def _group_is_downgraded(group: _Mixed) -> None:
     newer.report(group.told("newer reports"))
     member, generation = group.join_classic("classic joins")
     group.sync_classic("classic syncs", member, generation)
-    group.join(other, "another newer one joins")
+    group.join(other, "another newer one joins", OTHER_TOPIC)
     other.leave(group.told("another newer one leaves"))
     group.look("while one of each is there")
     newer.leave(group.told("newer leaves"))
@@ -183,7 +189,7 @@ def _group_at_a_rebalance_is_upgraded(side: Side, topic: Topic) -> None:
     member, generation = completing.join_classic("classic joins")
     completing.look("while the leader has not synced")
     newer = completing.consumer.member("m-new")
-    completing.join(newer, "newer joins while the leader has not synced")
+    completing.join(newer, "newer joins while the leader has not synced", OTHER_TOPIC)
     completing.sync_classic("classic syncs too late", member, generation, 0, 1, 2, 3)
     completing.beat_classic("classic beats", member, generation)
     completing.look("after that")
@@ -203,7 +209,7 @@ def _join_waits(group: _Mixed, other: Connection, member: str, generation: int) 
     group.classic.join_waiting(other, given.member_id, protocols=group.protocols())
     group.beat_classic("classic hears of another", member, generation)
     newer = group.consumer.member("m-new")
-    group.join(newer, "newer joins while a join waits")
+    group.join(newer, "newer joins while a join waits", OTHER_TOPIC)
     side.receive(group.told("the join that waited"), other, JOIN_KEY, JOIN)
     group.look("when nobody waits")
     request = SyncGroupRequest(
@@ -276,6 +282,7 @@ def _classic_member_errs(group: _Mixed) -> None:
     ask.join(told("join with an odd subscription"))
     ask.join(told("join without protocols"), protocols=())
     ask.join(told("join by an unknown member"), "m-nobody", protocols=group.protocols())
+    ask.leave(told("leave of the unknown member"), ("m-nobody", None))
     ask.join(told("join with a short session"), session_ms=5, protocols=group.protocols())
     ask.join(told("join by the newer one's id"), "m-new", protocols=group.protocols())
     member, generation = group.join_classic("classic joins")

@@ -60,13 +60,12 @@ def uncoordinated(side: Side) -> None:
         side.ask("list", ListGroupsRequest(), version)
     for version in every(ConsumerGroupHeartbeatRequest):
         for name in ("uncoordinated", ""):
-            group = ConsumerGroup(side, name, version)
-            group.join(f"join as new, group {name!r}", "m", TOPIC)
-            group.beat(f"beat as new, group {name!r}", "m", 1)
-            group.describe(f"describe as new, group {name!r}", operations=True)
+            newer = ConsumerGroup(side, name, version)
+            newer.join(f"join as new, group {name!r}", "m", TOPIC)
+            newer.beat(f"beat as new, group {name!r}", "m", 1)
+            newer.describe(f"describe as new, group {name!r}", operations=True)
     for version in every(DeleteGroupsRequest):
-        request = DeleteGroupsRequest(groups_names=["uncoordinated", ""])
-        side.ask("delete", request, version)
+        side.ask("delete", DeleteGroupsRequest(groups_names=["uncoordinated", ""]), version)
     for name in ("uncoordinated", ""):
         topic = OffsetDeleteTopic(name=TOPIC, partitions=[OffsetDeletePartition(partition_index=0)])
         side.ask(f"delete offsets, group {name!r}", OffsetDeleteRequest(group_id=name, topics=[topic]), 0)

@@ -1,6 +1,9 @@
 """Tests of groups/classic/undo.py: what a group does when its record cannot be written."""
 
+from tests.support.consumer_playbook import ConsumerPlaybook
+from tests.support.mixed_playbook import ClassicConsumer
 from tests.support.playbook import GroupPlaybook
+from wirekafka.groups.classic.volatile import JoinDeadline
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 BROKEN = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "The log is offline.")
@@ -72,3 +75,17 @@ def test_group_that_cannot_be_written_as_empty_is_empty_all_the_same() -> None:
     play.restart()
 
     assert play.state() == "Stable"
+
+
+def test_consumer_group_that_was_to_become_a_classic_one_is_that_again() -> None:
+    """Nothing is left in memory of the classic group, which never was in the log."""
+    play = ConsumerPlaybook(t=2)
+    new, old = play.consumer("new", "t"), ClassicConsumer(play, "old", "t")
+    new.join()
+    old.join_and_sync()
+    play.append_error = BROKEN
+    new.leave()
+
+    assert play.shard.volatile.groups == {}
+    assert play.group.members.keys() == {"new", old.member_id}
+    assert JoinDeadline("g") not in play.shard.volatile.deadlines

@@ -56,6 +56,8 @@ class ConsumerMember(SimulatedMember):
         """Whether it has gone over to the newest target that it was told of, even if that changes nothing."""
         self._is_reconciling = False
         self._is_asking = False
+        self._attempts = 0
+        """How often it began anew: what was asked before that is answered too late."""
         self._says_all = True
         self._says_owned = False
         self._is_away = False
@@ -78,6 +80,7 @@ class ConsumerMember(SimulatedMember):
 
     def _start_anew(self) -> None:
         self.stop_reading(list(self.reading))
+        self._attempts += 1
         self.member_epoch, self._target = 0, set()
         self._is_reconciled, self._is_reconciling, self._says_all = True, False, True
 
@@ -148,10 +151,13 @@ class ConsumerMember(SimulatedMember):
         request = self._request()
         said_owned, self._says_owned = self._says_owned, False
         self._says_all = False
+        attempt = self._attempts
 
         def heard(response: object | None) -> None:
             self._is_asking = False
-            if isinstance(response, ConsumerGroupHeartbeatResponse):
+            if attempt != self._attempts:
+                self.later(1, self._beat)
+            elif isinstance(response, ConsumerGroupHeartbeatResponse):
                 self._heard(response)
             else:
                 self._says_all, self._says_owned = True, said_owned
@@ -191,8 +197,6 @@ class ConsumerMember(SimulatedMember):
 
     def _heard(self, response: ConsumerGroupHeartbeatResponse) -> None:
         code = ErrorCode(response.error_code)
-        if self._is_away:
-            return
         if code is ErrorCode.NONE:
             self._go_on(response)
         elif code in _LOST:

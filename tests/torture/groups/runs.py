@@ -19,8 +19,8 @@ from tests.torture.groups.world import Finding, World
 from wirekafka.groups import GroupConfig
 
 MEMBERS = 20
-TROUBLED_MS = 60_000
-CALM_MS = 90_000
+TROUBLED_MS = 45_000
+CALM_MS = 65_000
 LAST_WORDS = 60
 _TICK_MS = 2_000
 _NAMES = ("apples", "pears", "plums", "quinces")

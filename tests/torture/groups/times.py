@@ -4,8 +4,8 @@ Source: Kafka's consumer settings, made shorter so that a run is not long.
 """
 
 GROUP = "g"
-POLL_MS = 1_000
-COMMIT_MS = 3_000
+POLL_MS = 1_500
+COMMIT_MS = 4_000
 HEARTBEAT_MS = 3_000
 RETRY_MS = 200
 SESSION_MS = 10_000

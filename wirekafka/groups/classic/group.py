@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from wirekafka.groups.classic.member import Member, Parked, Protocols
 from wirekafka.groups.classic.states import MOVES, ClassicGroupState, check_move
 from wirekafka.groups.classic.subscriptions import CONSUMER_PROTOCOL_TYPE, subscribed_topics
+from wirekafka.groups.java_maps import in_map_order
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.stored.consumer_offsets import GroupMetadataValue
 
@@ -209,10 +210,10 @@ class ClassicGroup:
         return any(self.protocol_counts[name] == len(self.members) for name in names)
 
     def select_protocol(self) -> str:
-        """Let every member vote among what all support; a tie goes to the vote cast first."""
+        """Let every member vote among what all support; a tie is decided as by Kafka's map of votes."""
         candidates = {name for name, count in self.protocol_counts.items() if count == len(self.members)}
         votes = Counter(member.vote(candidates) for member in self.members.values())
-        return max(votes, key=votes.__getitem__)
+        return max(in_map_order(votes), key=votes.__getitem__)
 
     def elect_joined_leader(self) -> bool:
         """See to it that the leader is among those who joined; False when nobody did."""

@@ -13,16 +13,21 @@ from wirekafka.groups.classic.volatile import JoinDeadline, SessionDeadline
 from wirekafka.protocol.error_codes import ErrorCode
 
 
-def undo_record(turn: Turn, group: ClassicGroup, code: ErrorCode, *, is_written: bool) -> None:
+def undo_record(
+    turn: Turn, group: ClassicGroup, code: ErrorCode, *, is_written: bool, is_other_kind: bool = False
+) -> None:
     """Take back what the group did in memory for the record it has just decided.
 
-    `is_written` says whether the log holds any earlier record of it. A group without one goes, a
+    `is_written` says whether the log holds any earlier record of it, and `is_other_kind` whether it still
+    holds the consumer group that was to become this one. A group without a record goes, a
     replaced static member comes back, members without an assignment rebalance. A group that has
     become empty stays so: nobody is in it to be misled.
     """
     value, group.unwritten = group.unwritten, None
     assert value is not None
-    if group.replacement is not None:
+    if is_other_kind:
+        _forget_group(turn, group, code)
+    elif group.replacement is not None:
         turn.cancel(SessionDeadline(group.group_id, group.replacement.new_member_id))
         turn.expect_heartbeat(group, group.undo_replacement(group.replacement))
     elif group.is_completing and value.members:

@@ -10,6 +10,7 @@ getOrMaybeSubscribeStaticConsumerGroupMember, and its throwIf methods).
 from collections.abc import Sequence
 from dataclasses import replace
 
+from wirekafka.groups.consumer import upgrading
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import (
     JOINING_EPOCH,
@@ -28,6 +29,9 @@ from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.records import GroupMetadata
 from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+_BLANKS = "".join(map(chr, range(ord(" ") + 1)))
+"""What Java's trim takes away."""
 
 # --- the request ---
 
@@ -65,8 +69,7 @@ def _check_first(request: ConsumerGroupHeartbeatRequest) -> None:
 
 
 def _check_not_blank(value: str | None, field: str) -> None:
-    # Kafka trims as Java does: all up to the space.
-    if value is not None and not value.strip("".join(map(chr, range(33)))):
+    if value is not None and not value.strip(_BLANKS):
         raise _invalid(f"{field} can't be empty.")
 
 
@@ -87,9 +90,9 @@ def existing_group(turn: ConsumerTurn, group_id: str) -> ConsumerGroup:
 
 
 def group_to_join(turn: ConsumerTurn, group_id: str) -> ConsumerGroup:
-    """Find the group, or make it; an empty classic group of the name gives way to it.
+    """Find the group, or make it; a classic group of the name gives way to it or becomes it.
 
-    Raises GROUP_ID_NOT_FOUND when there is a classic group with members.
+    Raises GROUP_ID_NOT_FOUND when there is a classic group with members that may not be upgraded.
     """
     group = turn.consumer_groups.get(group_id)
     if group is not None:
@@ -100,7 +103,7 @@ def group_to_join(turn: ConsumerTurn, group_id: str) -> ConsumerGroup:
     if classic.is_empty:
         turn.decision.records.append(GroupMetadata(group_id, None))
         return ConsumerGroup(group_id)
-    return existing_group(turn, group_id)
+    return upgrading.upgrade(turn, classic)
 
 
 def check_room(turn: ConsumerTurn, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:

@@ -97,6 +97,8 @@ def _said(
     member: ConsumerMember, request: ConsumerGroupHeartbeatRequest, facts: HeartbeatFacts
 ) -> ConsumerMember:
     """Give the member as the request has it; what the request leaves out stays as it was."""
+    if _says_nothing(request) and member.client == facts.client and not member.is_classic:
+        return member
     names, timeout_ms = request.subscribed_topic_names, request.rebalance_timeout_ms
     return replace(
         member,
@@ -108,6 +110,17 @@ def _said(
         server_assignor_name=_or(request.server_assignor, member.server_assignor_name),
         subscribed_topic_names=member.subscribed_topic_names if names is None else frozenset(names),
         subscribed_topic_regex=_or(request.subscribed_topic_regex, member.subscribed_topic_regex),
+    )
+
+
+def _says_nothing(request: ConsumerGroupHeartbeatRequest) -> bool:
+    """Whether nothing of the member is in the request but its names, as in most heartbeats."""
+    return (
+        request.subscribed_topic_names is None
+        and request.subscribed_topic_regex is None
+        and request.rebalance_timeout_ms == -1
+        and request.server_assignor is None
+        and request.rack_id is None
     )
 
 

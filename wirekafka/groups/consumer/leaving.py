@@ -15,7 +15,7 @@ from wirekafka.groups.classic.volatile import (
     RevocationDeadline,
     SessionDeadline,
 )
-from wirekafka.groups.consumer import admission, metadata, regexes
+from wirekafka.groups.consumer import admission, downgrading, metadata, regexes
 from wirekafka.groups.consumer.assignment import with_epoch
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import STATIC_LEAVING_EPOCH, ConsumerMember
@@ -61,8 +61,14 @@ def _gone_for_a_while(member: ConsumerMember) -> ConsumerMember:
 
 
 def fence(turn: ConsumerTurn, group: ConsumerGroup, members: Sequence[ConsumerMember]) -> None:
-    """Remove members, and count the group's epoch up, so that the others get what they had."""
+    """Remove members, and count the group's epoch up, so that the others get what they had.
+
+    Where only members of the classic protocol are left, the group may become a classic one instead.
+    """
     if not members:
+        return
+    if downgrading.downgrades(turn, group, members):
+        downgrading.downgrade(turn, group, members)
         return
     group_id = group.group_id
     for member in members:

@@ -43,6 +43,16 @@ def check(turn: ConsumerTurn, group: ConsumerGroup, membership: Membership, *, b
     return group_epoch
 
 
+def have_topics_changed(turn: ConsumerTurn, group: ConsumerGroup) -> bool:
+    """Look at the group's topics if that is due, and say whether its epoch stands for others."""
+    if not is_check_due(turn, group):
+        return False
+    found_hash = hash_of(turn.topics, Membership(group.members, group.targets, group.resolved_regexes))
+    if found_hash == group.metadata_hash:
+        turn.volatile.metadata_checks[group.group_id] = group.group_epoch
+    return found_hash != group.metadata_hash
+
+
 def topics_changed(turn: ConsumerTurn, names: Iterable[str]) -> None:
     """Let the groups that read these topics look at them again with their next heartbeat."""
     changed = frozenset(names)

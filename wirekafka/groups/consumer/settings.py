@@ -33,6 +33,12 @@ class ConsumerSettings:
 
 def settings_of(config: GroupConfig, overrides: Overrides) -> ConsumerSettings:
     """Work out what holds for a group."""
+    if not overrides:
+        return ConsumerSettings(
+            config.group_consumer_session_timeout_ms,
+            config.group_consumer_heartbeat_interval_ms,
+            config.group_consumer_assignment_interval_ms,
+        )
     return ConsumerSettings(
         session_timeout_ms=_within(
             overrides.get("consumer.session.timeout.ms"),

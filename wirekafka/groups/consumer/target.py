@@ -1,7 +1,7 @@
 """The target assignment: whether a new one is due, and the records of what is other in it.
 
-Called by `updating`. The assignor runs at once, as part of the heartbeat that calls for it; Kafka may
-hand it to a thread (group.consumer.assignor.offload.enable), and gives the old target until that is done.
+Called by `updating`. The assignor runs at once, as part of the heartbeat that calls for it, as in Kafka
+4.4: the setting that would hand it to a thread (group.consumer.assignor.offload.enable) is read by nothing.
 
 Source: Kafka's GroupMetadataManager (maybeUpdateTargetAssignment, canComputeNextTargetAssignment) and
 TargetAssignmentBuilder; KIP-1263 (the interval between targets).

@@ -142,7 +142,7 @@ _GROUPS = {
     "transaction.state.log.num.partitions": "The partitions of a new __transaction_state.",
     "transaction.state.log.replication.factor": "The replicas of a new __transaction_state.",
     "transaction.state.log.segment.bytes": "The segment.bytes of a new __transaction_state.",
-    "wirekafka.consumer.heartbeat.fastest.ms": "The heartbeat interval of consumer groups with few members; 0: none other.",
+    "wirekafka.consumer.heartbeat.fastest.ms": "How often a few members beat; 0: as many do.",
     "wirekafka.heartbeat.hold.max.ms": "How long a classic heartbeat may wait for news; 0 not at all.",
 }
 

@@ -68,6 +68,16 @@ def test_member_that_has_joined_and_synced_is_waited_for_no_more(
     assert old.beat() is ErrorCode.NONE
 
 
+def test_member_that_changes_to_the_consumer_protocol_need_not_sync(
+    play: ConsumerPlaybook, old: ClassicConsumer
+) -> None:
+    """Under the id that it has."""
+    play.consumer(old.member_id, "t").join()
+    play.pass_ms(12_000)
+
+    assert not play.group.members[old.member_id].is_classic
+
+
 def test_deadline_of_a_member_that_is_gone_is_no_matter(play: ConsumerPlaybook, old: ClassicConsumer) -> None:
     """Nor that of a group that is."""
     old.leave()

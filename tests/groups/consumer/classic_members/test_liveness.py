@@ -4,6 +4,8 @@ import pytest
 
 from tests.support.consumer_playbook import Consumer, ConsumerPlaybook
 from tests.support.mixed_playbook import ClassicConsumer
+from wirekafka.groups import GroupConfig
+from wirekafka.groups.config import MigrationPolicy
 from wirekafka.machine import Ticket
 from wirekafka.protocol.apis.heartbeat import HeartbeatRequest, HeartbeatResponse
 from wirekafka.protocol.apis.leave_group import LeaveGroupRequest, LeaveGroupResponse
@@ -45,6 +47,50 @@ def test_member_is_to_rejoin_when_there_is_a_newer_target(new: Consumer, old: Cl
     new.play.consumer("third", "t").join()
 
     assert old.beat() is ErrorCode.REBALANCE_IN_PROGRESS
+
+
+@pytest.fixture
+def classic_only() -> list[ClassicConsumer]:
+    """Two classic members that are left in a group which may not become a classic one."""
+    play = ConsumerPlaybook(GroupConfig(group_consumer_migration_policy=MigrationPolicy.UPGRADE), t=4)
+    (last,) = play.settled("new")
+    members = [ClassicConsumer(play, name, "t") for name in ("a", "b")]
+    for member in members:
+        play.pass_ms(1_000)
+        member.join_and_sync()
+    last.leave()
+    settle(members)
+    return members
+
+
+def settle(members: list[ClassicConsumer]) -> None:
+    """Let everybody send heartbeats, a second apart."""
+    for _ in range(8):
+        members[0].play.pass_ms(1_000)
+        for member in members:
+            member.follow()
+
+
+def test_members_that_are_left_alone_share_what_others_had(classic_only: list[ClassicConsumer]) -> None:
+    """Unlike Kafka, where nobody is left whose heartbeat would bring a new target."""
+    first, second = classic_only
+    assert sorted(first.has["t"] + second.has["t"]) == [0, 1, 2, 3]
+    second.leave()
+    settle([first])
+
+    assert first.has == {"t": [0, 1, 2, 3]}
+
+
+def test_members_that_are_left_alone_see_their_topic_grow(classic_only: list[ClassicConsumer]) -> None:
+    """And are not told to rejoin when some other topic does."""
+    first, second = classic_only
+    first.play.create("u", 1)
+    assert first.beat() is second.beat() is ErrorCode.NONE
+    first.play.create("t", 6)
+    assert first.beat() is ErrorCode.REBALANCE_IN_PROGRESS
+    settle(classic_only)
+
+    assert sorted(first.has["t"] + second.has["t"]) == [0, 1, 2, 3, 4, 5]
 
 
 def test_heartbeat_keeps_the_member_in_the_group(new: Consumer, old: ClassicConsumer) -> None:

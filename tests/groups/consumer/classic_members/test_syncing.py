@@ -4,14 +4,19 @@ import pytest
 
 from tests.support.consumer_playbook import ConsumerPlaybook
 from tests.support.mixed_playbook import ClassicConsumer
+from wirekafka.groups import GroupConfig
+from wirekafka.groups.config import MigrationPolicy
 from wirekafka.protocol.apis.sync_group import SyncGroupResponse
 from wirekafka.protocol.error_codes import ErrorCode
 
 
 @pytest.fixture
 def old() -> ClassicConsumer:
-    """A classic member that has joined, beside one of the consumer protocol that has no topics."""
-    play = ConsumerPlaybook(t=2)
+    """A classic member that has joined, beside one of the consumer protocol that has no topics.
+
+    When that one is silent for too long, the group stays a consumer group.
+    """
+    play = ConsumerPlaybook(GroupConfig(group_consumer_migration_policy=MigrationPolicy.UPGRADE), t=2)
     play.consumer("new").join()
     play.pass_ms(1_000)
     member = ClassicConsumer(play, "old", "t")
@@ -63,12 +68,14 @@ def test_member_that_is_behind_the_target_must_join_again(old: ClassicConsumer) 
     """And is out when it has not done so within its rebalance time-out."""
     old.sync()
     old.play.pass_ms(1_000)
-    old.play.consumer("third", "t").join()
+    third = old.play.consumer("third", "t")
+    third.join()
     answer = old.sync()
     for _ in range(7):
-        old.play.pass_ms(8_571)
+        old.play.pass_ms(8_000)
+        third.beat()
         assert old.beat() is ErrorCode.REBALANCE_IN_PROGRESS
-    old.play.pass_ms(8_000)
+    old.play.pass_ms(4_000)
 
     assert answer.error_code == ErrorCode.REBALANCE_IN_PROGRESS
     assert old.beat() is ErrorCode.UNKNOWN_MEMBER_ID

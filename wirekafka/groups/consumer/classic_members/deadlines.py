@@ -32,7 +32,7 @@ def synced(turn: ConsumerTurn, group: ConsumerGroup, member: ConsumerMember) -> 
 
 
 def on_deadline(turn: ConsumerTurn, group: ConsumerGroup, member_id: str) -> None:
-    """Let a member go that has not joined or synced in time; one that is gone already is no matter."""
+    """Let a member go that has not joined or synced in time, if it still is one by the classic protocol."""
     member = group.members.get(member_id)
-    if member is not None:
+    if member is not None and member.is_classic:
         leaving.fence(turn, group, [member])

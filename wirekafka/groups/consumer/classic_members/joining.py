@@ -12,8 +12,8 @@ from wirekafka.groups.classic.joining import request_refusal
 from wirekafka.groups.classic.responses import join_error
 from wirekafka.groups.classic.subscriptions import CONSUMER_PROTOCOL_TYPE
 from wirekafka.groups.consumer import admission, sessions, updating
-from wirekafka.groups.consumer.classic_members import deadlines, validation
-from wirekafka.groups.consumer.classic_members.embedded import owned_topics, subscription_of
+from wirekafka.groups.consumer.classic_members import deadlines, replacing, validation
+from wirekafka.groups.consumer.embedded import owned_topics, subscription_of
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.reconciliation import Reported
@@ -50,7 +50,10 @@ def _join(
     subscription = subscription_of(request.protocols)
     before = _find_member(turn, group, request, member_id)
     reported = Reported(owned_topics(subscription, turn.topics))
-    after = updating.update(turn, group, before, _said(before, request, facts, subscription), reported)
+    after = _said(before, request, facts, subscription)
+    if replacing.replaces_the_last(turn, group, after.instance_id):
+        return _answer(replacing.replace_the_last(turn, group, before, after, reported))
+    after = updating.update(turn, group, before, after, reported)
     sessions.expect_heartbeat(turn, group.group_id, after)
     deadlines.expect_sync(turn, group, after)
     return _answer(after)

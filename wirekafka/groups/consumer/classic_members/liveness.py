@@ -6,7 +6,7 @@ Source: Kafka's GroupMetadataManager (classicGroupHeartbeatToConsumerGroup,
 classicGroupLeaveToConsumerGroup) and ConsumerGroup.waitingOnUnreleasedPartition.
 """
 
-from wirekafka.groups.consumer import admission, leaving, sessions
+from wirekafka.groups.consumer import admission, leaving, metadata, sessions
 from wirekafka.groups.consumer.classic_members import deadlines, validation
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember, MemberState
@@ -30,7 +30,7 @@ def heartbeat(turn: ConsumerTurn, group: ConsumerGroup, request: HeartbeatReques
     except KafkaError as error:
         return error.code
     sessions.expect_heartbeat(turn, group.group_id, member)
-    if not _must_rejoin(group, member):
+    if not (_must_rejoin(group, member) or _is_left_to_classic_members(turn, group)):
         return ErrorCode.NONE
     deadlines.expect_join(turn, group, member)
     return ErrorCode.REBALANCE_IN_PROGRESS
@@ -43,6 +43,17 @@ def _must_rejoin(group: ConsumerGroup, member: ConsumerMember) -> bool:
     if member.state is MemberState.UNRELEASED_PARTITIONS:
         return not _waits_for_others(group, member)
     return member.state is MemberState.UNREVOKED_PARTITIONS
+
+
+def _is_left_to_classic_members(turn: ConsumerTurn, group: ConsumerGroup) -> bool:
+    """Whether there is no target for the members and topics of now, and no heartbeat of others will bring it.
+
+    With Kafka such a group stays as it is until somebody joins: where the migration policy keeps it from
+    becoming a classic group, the partitions of a member that left are read by nobody.
+    """
+    if not all(member.is_classic for member in group.members.values()):
+        return False
+    return group.group_epoch > group.assignment_epoch or metadata.have_topics_changed(turn, group)
 
 
 def _waits_for_others(group: ConsumerGroup, member: ConsumerMember) -> bool:

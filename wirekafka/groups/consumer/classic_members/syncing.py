@@ -8,7 +8,7 @@ Source: Kafka's GroupMetadataManager.classicGroupSyncToConsumerGroup.
 from wirekafka.groups.classic.responses import sync_error
 from wirekafka.groups.consumer import sessions
 from wirekafka.groups.consumer.classic_members import deadlines, validation
-from wirekafka.groups.consumer.classic_members.embedded import assignment_bytes
+from wirekafka.groups.consumer.embedded import assignment_bytes
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember, MemberState
 from wirekafka.groups.consumer.turn import ConsumerTurn

@@ -166,6 +166,8 @@ class _Parser:
         bounds = self._bounds(character)
         if bounds is None:
             self._add(self._one(character))
+            # RE2/J does not let a brace that is meant itself be repeated either.
+            self._after_repetition = self._reader.position
             return
         self._reader.skip("?")
         if start == self._after_repetition:

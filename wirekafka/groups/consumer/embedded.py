@@ -1,6 +1,6 @@
 """The consumer protocol's own messages inside JoinGroup and SyncGroup, which for once the broker reads.
 
-Called by `joining` and `syncing`.
+Called by `classic_members`, and by `upgrading` and `downgrading` where a group becomes one of the other kind.
 
 Source: Kafka's ConsumerProtocol, and toTopicPartitions and toConsumerProtocolAssignment of Kafka's
 Utils.
@@ -31,15 +31,31 @@ def subscription_of(protocols: Iterable[JoinGroupRequestProtocol]) -> ConsumerPr
     Raises INCONSISTENT_GROUP_PROTOCOL for bytes that are no subscription. Of a later version that part is
     read that is known here.
     """
-    metadata = next(iter(protocols)).metadata
     try:
-        codec = codec_for(ConsumerProtocolSubscription, _version_of(metadata))
-        subscription, _ = codec.parse_from(metadata, _VERSION_BYTES)
+        return read_subscription(next(iter(protocols)).metadata)
     except MalformedMessage as error:
         raise KafkaError(
             ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"The subscription in a protocol is malformed: {error}"
         ) from error
+
+
+def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
+    """Read a subscription; raises MalformedMessage for bytes that are none."""
+    codec = codec_for(ConsumerProtocolSubscription, _version_of(metadata))
+    subscription, _ = codec.parse_from(metadata, _VERSION_BYTES)
     return subscription
+
+
+def read_assignment(assignment: bytes) -> ConsumerProtocolAssignment:
+    """Read an assignment, which is empty for a member that has none yet.
+
+    Raises MalformedMessage for bytes that are none.
+    """
+    if not assignment:
+        return ConsumerProtocolAssignment(assigned_partitions=[])
+    codec = codec_for(ConsumerProtocolAssignment, _version_of(assignment))
+    read, _ = codec.parse_from(assignment, _VERSION_BYTES)
+    return read
 
 
 def owned_topics(
@@ -68,7 +84,8 @@ def assignment_bytes(assigned: Mapping[bytes, Iterable[int]], topics: Topics, li
 
 
 def _version_of(metadata: bytes) -> int:
-    version = int.from_bytes(metadata[:_VERSION_BYTES], "big", signed=True)
-    if len(metadata) < _VERSION_BYTES or version < 0:
-        raise MalformedMessage("there is no version that it could have")
-    return min(version, _NEWEST)
+    """Read the number before a message's fields, which are known up to the newest of this version."""
+    number = int.from_bytes(metadata[:_VERSION_BYTES], "big", signed=True)
+    if len(metadata) < _VERSION_BYTES or number < 0:
+        raise MalformedMessage("it does not begin with a version")
+    return min(number, _NEWEST)

@@ -1,10 +1,10 @@
-"""Tests of groups/consumer/classic_members/embedded.py: the bytes inside JoinGroup and SyncGroup."""
+"""Tests of groups/consumer/embedded.py: the bytes inside JoinGroup and SyncGroup."""
 
 import pytest
 
 from tests.support.consumer_playbook import KnownTopics
 from tests.support.mixed_playbook import subscription_bytes
-from wirekafka.groups.consumer.classic_members.embedded import (
+from wirekafka.groups.consumer.embedded import (
     assignment_bytes,
     owned_topics,
     subscription_of,

@@ -1,0 +1,1 @@
+"""Groups of real clients whose members come, leave and die, for as long as one likes."""

@@ -1,0 +1,242 @@
+"""groups/consumer/downgrading.py: a consumer group goes on as a classic group."""
+
+import pytest
+
+from tests.support.classic_groups import joined
+from tests.support.consumer_playbook import Consumer, ConsumerPlaybook
+from tests.support.mixed_playbook import ClassicConsumer, assigned_by
+from wirekafka.groups import GroupConfig
+from wirekafka.groups.classic.group import ClassicGroup
+from wirekafka.groups.classic.volatile import Deadline, JoinDeadline, RetentionDeadline, SessionDeadline
+from wirekafka.groups.config import MigrationPolicy
+from wirekafka.groups.consumer import downgrading
+from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.records import GroupMetadata, decode
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+
+def mixed(config: GroupConfig | None = None) -> tuple[ConsumerPlaybook, Consumer, ClassicConsumer]:
+    """A stable consumer group of one member by each protocol, with two partitions each."""
+    play = ConsumerPlaybook(config, t=4)
+    new, old = play.consumer("new", "t"), ClassicConsumer(play, "old", "t")
+    new.join()
+    play.pass_ms(1_000)
+    old.join_and_sync()
+    for _ in range(4):
+        play.pass_ms(1_000)
+        new.beat()
+        old.follow()
+    assert (len(new.has["t"]), len(old.has["t"])) == (2, 2)
+    return play, new, old
+
+
+def classic(play: ConsumerPlaybook) -> ClassicGroup:
+    return play.shard.volatile.groups["g"]
+
+
+def test_when_the_last_new_member_leaves_the_group_is_classic() -> None:
+    """convertToClassicGroup: the epoch is the generation, targets are assignments, and it rebalances."""
+    play, new, old = mixed()
+    epoch, had = play.group.group_epoch, old.has
+    assert new.leave().error_code == 0
+
+    assert play.shard.durable.consumer_groups == {}
+    group = classic(play)
+    assert (play.state(), group.generation_id, group.protocol_name) == ("PreparingRebalance", epoch, "range")
+    assert (group.leader_id, group.topics) == (old.member_id, frozenset({"t"}))
+    assert assigned_by(group.members[old.member_id].assignment) == had
+    assert group.members[old.member_id].session_timeout_ms == 10_000
+
+
+def test_the_consumer_group_is_deleted_before_the_classic_one_is_written() -> None:
+    """In one batch: whoever reads the log finds one of them."""
+    play, new, _ = mixed()
+    length = len(play.log)
+    new.leave()
+
+    written = [decode(item) for item in play.written_since(length)]
+    assert [type(record).__name__ for record in written] == [
+        "ConsumerGroupCurrentMemberAssignment",
+        "ConsumerGroupCurrentMemberAssignment",
+        "ConsumerGroupTargetAssignmentMember",
+        "ConsumerGroupTargetAssignmentMember",
+        "ConsumerGroupTargetAssignmentMetadata",
+        "ConsumerGroupMemberMetadata",
+        "ConsumerGroupMemberMetadata",
+        "ConsumerGroupPartitionMetadata",
+        "ConsumerGroupMetadata",
+        "GroupMetadata",
+    ]
+    assert all(record is not None and record.value is None for record in written[:-1])
+    assert isinstance(written[-1], GroupMetadata)
+    assert written[-1].value is not None
+    assert written[-1].value.current_state_timestamp == play.now_ms + play.shard.wall_lead_ms
+
+
+def test_the_members_left_rebalance_among_themselves() -> None:
+    """A heartbeat says so; then one of them is the leader."""
+    play, new, old = mixed()
+    new.leave()
+
+    assert old.beat() is ErrorCode.REBALANCE_IN_PROGRESS
+    joined(play, [old])
+    assert old.generation == classic(play).generation_id
+    assert classic(play).leader_id == old.member_id
+
+
+def test_a_member_that_is_silent_for_too_long_brings_it_about_too() -> None:
+    """consumerGroupFenceMembers, by the session time-out."""
+    play, _, old = mixed()
+    for _ in range(50):
+        play.pass_ms(1_000)
+        old.beat()
+
+    assert play.shard.durable.consumer_groups == {}
+    assert list(classic(play).members) == [old.member_id]
+
+
+def test_members_left_are_expected_within_their_session_time_out() -> None:
+    """Under the classic group's rules from now on."""
+    play, new, old = mixed()
+    new.leave()
+    play.pass_ms(11_000)
+
+    assert old.member_id not in classic(play).members
+
+
+def test_there_is_no_deadline_left_of_the_consumer_group() -> None:
+    """Only those of the classic group and its rebalance."""
+    play, new, old = mixed()
+    new.leave()
+
+    deadlines = play.shard.volatile.deadlines
+    expected: list[Deadline] = [JoinDeadline("g"), RetentionDeadline(), SessionDeadline("g", old.member_id)]
+    assert len(deadlines) == len(expected)
+    assert all(key in deadlines for key in expected)
+
+
+def test_a_restart_finds_the_classic_group() -> None:
+    """Stable: that a rebalance is on is not written, and its members find out."""
+    play, new, old = mixed()
+    new.leave()
+    play.restart()
+
+    assert play.shard.durable.consumer_groups == {}
+    assert (play.state(), list(classic(play).members)) == ("Stable", [old.member_id])
+
+
+def test_it_may_be_upgraded_again() -> None:
+    """And nothing of the classic group's rebalance comes after it."""
+    play, new, old = mixed()
+    new.leave()
+    again = play.consumer("again", "t")
+    assert again.join().error_code == 0
+    for _ in range(70):
+        play.pass_ms(1_000)
+        again.beat()
+        old.follow()
+
+    assert play.group.members.keys() == {old.member_id, "again"}
+    assert (len(again.has["t"]), len(old.has["t"])) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        GroupConfig(group_consumer_migration_policy=MigrationPolicy.UPGRADE),
+        GroupConfig(group_consumer_migration_policy=MigrationPolicy.DISABLED),
+    ],
+)
+def test_where_the_policy_forbids_it_the_group_stays_a_consumer_group(config: GroupConfig) -> None:
+    """validateOnlineDowngradeWithFencedMembers."""
+    play = ConsumerPlaybook(GroupConfig(), t=4)
+    new, old = play.consumer("new", "t"), ClassicConsumer(play, "old", "t")
+    new.join()
+    old.join_and_sync()
+    play.shard.config = config
+    new.leave()
+
+    assert list(play.group.members) == [old.member_id]
+    assert play.shard.volatile.groups == {}
+
+
+def test_a_group_too_large_for_a_classic_one_stays() -> None:
+    """group.max.size."""
+    play, new, old = mixed()
+    other = ClassicConsumer(play, "other", "t")
+    other.join_and_sync()
+    play.shard.config = GroupConfig(group_max_size=1)
+    new.leave()
+
+    assert play.group.members.keys() == {old.member_id, other.member_id}
+
+
+def test_while_another_new_member_is_left_it_stays() -> None:
+    """And an empty group stays what it was."""
+    play, new, old = mixed()
+    other = play.consumer("other", "t")
+    other.join()
+    new.leave()
+    assert play.group.members.keys() == {old.member_id, "other"}
+    old.leave()
+    other.leave()
+
+    assert play.group.members == {}
+
+
+def test_when_it_cannot_be_written_the_consumer_group_goes_on() -> None:
+    """Nobody has left, and every member has its deadlines."""
+    play, new, old = mixed()
+    play.append_error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "The log is offline.")
+    epoch = new.epoch
+    assert new.leave().error_code != 0
+    play.append_error = None
+
+    assert play.shard.volatile.groups == {}
+    new.epoch = epoch
+    assert new.beat().error_code == 0
+    assert old.beat() is ErrorCode.NONE
+    play.pass_ms(11_000)
+    assert play.group.members.keys() == {"new"}
+
+
+def _turn(play: ConsumerPlaybook) -> ConsumerTurn:
+    shard = play.shard
+    return ConsumerTurn(
+        shard.config,
+        shard.volatile,
+        play.now_ms,
+        play.now_ms + shard.wall_lead_ms,
+        consumer_groups=shard.durable.consumer_groups,
+        topics=play.topics,
+    )
+
+
+@pytest.mark.parametrize("rebalance", [True, False])
+def test_a_classic_member_in_the_place_of_a_static_one_takes_over_its_assignment(rebalance: bool) -> None:
+    """validateOnlineDowngradeWithReplacedMember: the last new member comes back as a classic one."""
+    play, _, old = mixed()
+    other = ClassicConsumer(play, "other", "t", instance="i")
+    other.join_and_sync()
+    holder = play.group.members[other.member_id]
+    joining = holder.__class__(
+        "successor",
+        instance_id="i",
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=frozenset("t"),
+        classic=holder.classic,
+    )
+    turn = _turn(play)
+    leaving = [play.group.members["new"], holder]
+    target = play.group.targets[holder.member_id]
+    assert downgrading.downgrades(turn, play.group, leaving, joins=True)
+    downgrading.downgrade(turn, play.group, leaving, joining=joining, rebalance=rebalance)
+    play.run(turn.decision)
+
+    group = classic(play)
+    assert group.members.keys() == {old.member_id, "successor"}
+    assert group.static_members == {"i": "successor"}
+    expected = {"t": sorted(target.get(play.id_of("t"), ()))} if target else {}
+    assert assigned_by(group.members["successor"].assignment) == expected
+    assert play.state() == ("PreparingRebalance" if rebalance else "Stable")
+    assert play.shard.durable.consumer_groups == {}
