@@ -284,6 +284,7 @@ class KafkaPython:
     not_supported: ClassVar[Mapping[Capability, str]] = {
         Capability.SERVER_SIDE_ASSIGNOR: "has no ConsumerGroupHeartbeat (KIP-848)",
         Capability.GROUP_DELETION: "3.0.12 does not understand the answer to DeleteGroups",
+        Capability.READS_ON: "3.0.12 gives no records while it joins, whatever the assignor",
         Capability.GROWTH: "3.0.12 does not finish the rebalance that a change of metadata begins",
         Capability.SERVER_SIDE_PATTERN: "has no ConsumerGroupHeartbeat (KIP-848)",
         **_missing_codecs(),

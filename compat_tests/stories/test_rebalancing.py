@@ -68,7 +68,18 @@ def test_which_partitions_stop(
 
 
 @pytest.mark.needs(Capability.REBALANCE_LISTENER, Capability.REBALANCES_IN_POLL)
-@pytest.mark.parametrize("assignor", MANNERS)
+@pytest.mark.parametrize(
+    "assignor",
+    [
+        MANNERS[0],
+        pytest.param(
+            "cooperative-sticky",
+            marks=pytest.mark.needs(Capability.COOPERATIVE_STICKY, Capability.READS_ON),
+            id="cooperative-sticky",
+        ),
+        MANNERS[2],
+    ],
+)
 def test_how_long_partitions_stop(
     client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:

@@ -108,6 +108,34 @@ async def test_reply_may_come_with_a_later_decision(desk: Desk, nursery: trio.Nu
     assert (before, answers) == ([], ["late"])
 
 
+async def test_others_are_answered_before_who_completes_their_wait(desk: Desk, nursery: trio.Nursery) -> None:
+    """A leader's client must not begin the next rebalance while a member has yet to hear of this one."""
+    waiting: list[Ticket] = []
+    heard: list[str] = []
+
+    def wait(ticket: Ticket, now_ms: int) -> Decision[str]:
+        waiting.append(ticket)
+        return Decision()
+
+    async def follow() -> None:
+        heard.append(str(await desk.journal.ask(wait)))
+
+    for _ in range(5):
+        nursery.start_soon(follow)
+    await wait_all_tasks_blocked()
+    heard.append(
+        str(
+            await desk.journal.ask(
+                lambda ticket, _: Decision(
+                    replies=[Reply(ticket, "leader"), *(Reply(one, "member") for one in waiting)]
+                )
+            )
+        )
+    )
+
+    assert heard == ["member"] * 5 + ["leader"]
+
+
 async def test_client_that_hangs_up_is_forgotten(desk: Desk) -> None:
     """And a reply to it goes nowhere."""
     tickets: list[Ticket] = []

@@ -110,7 +110,11 @@ class Journal(Generic[R]):
         ticket = Ticket(next(_tickets))
         waiter = self._waiters[ticket] = _Waiter()
         try:
-            self.carry_out(decide(ticket, self._clock.now_ms()))
+            decision = decide(ticket, self._clock.now_ms())
+            answers_others = any(reply.ticket != ticket for reply in decision.replies)
+            self.carry_out(decision)
+            if answers_others:
+                await _let_others_be_answered()
             if waiter.response is _NOTHING and interruption is not None:
                 await self._until_interrupted(waiter, interruption)
             if waiter.response is _NOTHING:
@@ -219,6 +223,16 @@ class Journal(Generic[R]):
             waiter.bell.set()
             if waiter.watch is not None:
                 waiter.watch.cancel()
+
+
+async def _let_others_be_answered() -> None:
+    """Let those whom the same decision answers send first: once to wake, once to have run.
+
+    Who completes a rebalance is mostly its leader, and could otherwise begin the next one before a member has
+    heard of this one.
+    """
+    await trio.lowlevel.checkpoint()
+    await trio.lowlevel.checkpoint()
 
 
 def _as_record(item: KeyValue) -> Record:

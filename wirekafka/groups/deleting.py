@@ -92,10 +92,7 @@ def delete_offsets(
     for topic in request.topics:
         if not topic.partitions:
             continue
-        results = [
-            OffsetDeletePartitionResult(partition_index=index, error_code=code)
-            for index, code in _codes_of_topic(topic, exists, is_read=is_read(topic.name))
-        ]
+        results = _results_of_topic(topic, exists, is_read=is_read(topic.name))
         response.topics.append(OffsetDeleteTopicResult(name=topic.name, partitions=results))
         for one in results:
             stored = offsets.get(request.group_id, topic.name, one.partition_index)
@@ -115,15 +112,17 @@ def _delete_refusal(group_id: str, group: Group | None) -> ErrorCode:
     return ErrorCode.NONE
 
 
-def _codes_of_topic(
+def _results_of_topic(
     topic: OffsetDeleteTopic, exists: PartitionExists, *, is_read: bool
-) -> Iterator[tuple[int, ErrorCode]]:
-    for one in topic.partitions:
-        if not exists(topic.name, one.partition_index):
-            yield one.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        else:
-            code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if is_read else ErrorCode.NONE
-            yield one.partition_index, code
+) -> list[OffsetDeletePartitionResult]:
+    known = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if is_read else ErrorCode.NONE
+    return [
+        OffsetDeletePartitionResult(
+            partition_index=index,
+            error_code=known if exists(topic.name, index) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        )
+        for index in (one.partition_index for one in topic.partitions)
+    ]
 
 
 def _what_is_read(group: Group) -> Callable[[str], bool]:

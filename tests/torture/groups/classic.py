@@ -82,6 +82,10 @@ class ClassicMember(SimulatedMember):
         """A group that was never written may be forgotten."""
         self.excuse()
 
+    def group_converted(self) -> None:
+        """The group's epoch, which becomes the generation, may be ahead of the member's."""
+        self.excuse()
+
     def is_counted(self) -> bool:
         judge = self.world.judge
         return self.member_id in judge.member_ids() and self.generation_id == judge.epoch_of(self.member_id)

@@ -65,6 +65,12 @@ class Judge:
         if kind != self._kind and self._was_empty:
             # An empty group gives way to a new one of the other kind.
             self._epoch = -1
+        elif kind != self._kind:
+            self.world.tell(f"the group is of kind {kind} now")
+            for member in self.world.members:
+                member.group_converted()
+            # Kafka begins the sessions of all anew when it converts a group.
+            self._held_until_ms.update(dict.fromkeys(self.member_ids(), self.world.now_ms))
         self._kind, self._was_empty = kind, not self.member_ids()
         if 0 <= epoch < self._epoch:
             self.world.find(f"epoch {epoch} follows {self._epoch}")

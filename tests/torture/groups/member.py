@@ -151,6 +151,9 @@ class SimulatedMember:
     def appends_failed(self) -> None:
         """Take note that the broker could write nothing for a while."""
 
+    def group_converted(self) -> None:
+        """Take note that the group speaks another protocol now."""
+
     def is_counted(self) -> bool:
         """Whether the broker holds it for a member that knows what it may read."""
         raise NotImplementedError

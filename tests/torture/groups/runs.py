@@ -3,7 +3,7 @@
     python -m tests.torture groups --runs 10000 --seed 1
 
 Called by `tests.torture.__main__` for the long run, by tests/torture/test_group_runs and
-tests/groups/test_random_runs_of_many for the quick ones.
+tests/groups/test_random_runs_of_twenty for the quick ones.
 
 Source: issue 5's list of what happens to members.
 """

@@ -1,0 +1,14 @@
+"""Random runs of twenty simulated clients: a handful of what `python -m tests.torture groups` does by thousands."""
+
+import pytest
+
+from tests.torture.groups.runs import Kind, run
+
+RUNS_EACH = 6
+
+
+@pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.value)
+def test_groups_of_twenty_come_through_any_trouble(kind: Kind) -> None:
+    """No record unread, no commit lost, none with two owners, none dropped who lives, none kept who died."""
+    for seed in range(RUNS_EACH):
+        run(seed, kind)
