@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 DATA   ?= ./data
 ARGS   ?=
 
-.PHONY: run test check unit stories judge kafka compat bench faults torture clean help
+.PHONY: run test check unit stories judge kafka compat bench faults torture soak clean help
 
 help:            ## Say what there is to make
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -42,6 +42,7 @@ compat: $(VENV)/tests  ## Every story, every client, wirekafka and Apache Kafka:
 bench: $(VENV)/tests  ## The benches, each of which also runs alone
 	$(BIN)/python bench/codec.py
 	$(BIN)/python bench/startup.py
+	$(BIN)/python bench/groups.py
 	$(BIN)/python bench/log.py $(ARGS)
 
 faults: $(VENV)/tests  ## Kills, power cuts, failing calls and mangled files, the quick counts of CI
@@ -49,6 +50,9 @@ faults: $(VENV)/tests  ## Kills, power cuts, failing calls and mangled files, th
 
 torture: $(VENV)/tests  ## The same a thousand times over: an hour or more; ARGS="--seed 7" begins elsewhere
 	$(BIN)/python -m tests.torture all $(ARGS)
+
+soak: $(VENV)/tests  ## 30 members of real clients come, leave and die for 10 minutes; ARGS="--minutes 1" for less
+	$(BIN)/python -m compat_tests.soak --kill-broker-every 45 $(ARGS)
 
 clean:           ## Remove what make made; data stays
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -30,6 +30,7 @@ from wirekafka.protocol.stored.consumer_protocol import (
 )
 
 MEMBER_ID_REQUIRED = 79
+REBALANCE_IN_PROGRESS = 27
 SESSION_MS, REBALANCE_MS = 60_000, 60_000
 Protocols = Sequence[tuple[str, bytes]]
 RANGE: Protocols = (("range", b"x"),)
@@ -183,6 +184,11 @@ class Asker:
             groups=list(groups or (self.group,)), include_authorized_operations=operations
         )
         return self.ask(label, request, min(self.version, NEWEST_DESCRIBE))
+
+    def await_rebalance(self, member_id: str, generation_id: int) -> None:
+        """Beat, unseen, until the member is told to rejoin: a join sent over another connection has come."""
+        beat = HeartbeatRequest(group_id=self.group, generation_id=generation_id, member_id=member_id)
+        self.side.arrange_until(beat, 2, lambda answer: answer.error_code == REBALANCE_IN_PROGRESS)
 
     def join_waiting(self, connection: Connection, member_id: str = "", **fields: Any) -> None:
         """Send a JoinGroup over a connection of its own, and leave it unanswered."""

@@ -238,7 +238,12 @@ PURPOSES: tuple[OnPurpose, ...] = (
         ("host", "port", "node_id"),
     ),
     OnPurpose(
-        "coordinators: type 1 v*", "*error_code", Some.ANY, 42, NO_TRANSACTIONS, ("*host", "*port", "*node_id")
+        "coordinators: type 1 v*",
+        "*error_code",
+        Some.ANY,
+        42,
+        NO_TRANSACTIONS,
+        ("*host", "*port", "*node_id"),
     ),
     OnPurpose("coordinators: share key *", "coordinators.error_code", 15, 42, NO_TRANSACTIONS),
     OnPurpose("subscriptions: join for * v1", "member_epoch", 1, 2, PATTERNS_AT_ONCE, ("assignment*",)),

@@ -19,7 +19,7 @@ from compat_tests.soak.ledger import Ledger
 from compat_tests.soak.member import MemberProcess, Told
 
 SESSION_SECONDS = 10.0
-LIFE_SECONDS = (8.0, 40.0)
+LIFE_SECONDS = (15.0, 60.0)
 PAUSE_SECONDS = (0.5, 3.0)
 KILLED_SHARE = 0.5
 _TELL_SECONDS = 0.5

@@ -30,6 +30,8 @@ class Ledger:
     refusals: Counter[str] = field(default_factory=Counter)
     longest_without: dict[str, float] = field(default_factory=dict)
     """By group: for how long a living member had no partition."""
+    stuck: set[str] = field(default_factory=set)
+    """The members that are without one for too long at present."""
     wrong: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -57,8 +59,12 @@ class Ledger:
         """A member has been without a partition for so long."""
         with self.lock:
             self.longest_without[group] = max(seconds, self.longest_without.get(group, 0.0))
-            if seconds > self.session_seconds + self.slack_seconds:
-                self.wrong.append(f"{group}: {member} had no partition for {seconds:.1f} s")
+            limit = self.session_seconds + self.slack_seconds
+            if seconds > limit and member not in self.stuck:
+                self.wrong.append(f"{member} had no partition for more than {limit:.0f} s")
+                self.stuck.add(member)
+            elif seconds == 0:
+                self.stuck.discard(member)
 
     def note_committed(self, group: str, offsets: Mapping[Partition, int]) -> None:
         """See what a group has committed now; none may be less than it was, nor be gone."""

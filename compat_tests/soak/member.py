@@ -17,6 +17,9 @@ from typing import TypeVar
 
 from compat_tests.clients.adapter import Client, Consumer, ConsumerSettings, Place, Received
 
+PRELOADED = [
+    f"compat_tests.clients.{name}" for name in ("confluent", "kafka_python", "aiokafka_client", "java_client")
+]
 POLL_SECONDS = 0.2
 START_SECONDS = 60.0
 LEAVE_SECONDS = 30.0
@@ -41,7 +44,9 @@ class MemberProcess:
     def __init__(
         self, client_class: type[Client], bootstrap: str, settings: ConsumerSettings, topic: str
     ) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context("forkserver")
+        # So that a member costs a fork, and not the import of its library.
+        context.set_forkserver_preload(PRELOADED)
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
             target=_live, args=(theirs, client_class, bootstrap, settings, topic), daemon=True
@@ -56,6 +61,7 @@ class MemberProcess:
                 return None
             told: Told = self._pipe.recv()
         except (EOFError, ConnectionResetError):
+            self._process.join()
             return None
         return told
 

@@ -184,9 +184,7 @@ def test_group_metadata_is_formatted(tool: RunTool, topic: str, group: str, fill
 
 @pytest.mark.tool(CONSUMER)
 @pytest.mark.asks("DeleteGroups")
-def test_tombstones_are_formatted(
-    tool: RunTool, topic: str, group: str, leave_offset: LeaveOffset
-) -> None:
+def test_tombstones_are_formatted(tool: RunTool, topic: str, group: str, leave_offset: LeaveOffset) -> None:
     """A group that was deleted leaves a record without value for each offset and for itself."""
     leave_offset(group, topic, 0)
     tool("kafka-consumer-groups", "--delete", "--group", group)

@@ -1,4 +1,4 @@
-"""Random runs of twenty simulated clients: a handful of what `python -m tests.torture groups` does by thousands."""
+"""Random runs of twenty simulated clients: a handful; `python -m tests.torture groups` does thousands."""
 
 import pytest
 

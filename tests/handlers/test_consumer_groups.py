@@ -8,15 +8,20 @@ from typing import Any
 import pytest
 
 from tests.handlers.support import AS_BROKER_SENDS_NO_OPERATIONS, fresh, make_coordinator, new_topic
+from tests.support.mixed_playbook import assigned_by, subscription_bytes
 from tests.support.raw_client import RawClient
 from tests.support.requests import create_topic
 from wirekafka.protocol.apis.consumer_group_describe import ConsumerGroupDescribeRequest
 from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
 from wirekafka.protocol.apis.incremental_alter_configs import (
     IncrementalAlterConfigsEntry,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResource,
 )
+from wirekafka.protocol.apis.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from wirekafka.protocol.apis.leave_group import LeaveGroupRequest
+from wirekafka.protocol.apis.sync_group import SyncGroupRequest
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.testing import running_broker
 
@@ -191,6 +196,67 @@ def beat_until_moved(raw: RawClient, group: str, epoch: int) -> Any:
     while (answer := beat(raw, 1, group, "member", epoch)).member_epoch == epoch:
         assert answer.error_code == 0
     return answer
+
+
+@pytest.mark.parametrize("version", range(10))
+def test_classic_member_takes_part_in_a_consumer_group(raw: RawClient, version: int) -> None:
+    """KIP-848, online migration: by JoinGroup of every version, beside one that reads another topic."""
+    (topic, _), (other, _), group = new_topic(raw, partitions=2), new_topic(raw), fresh("group")
+    epoch = join(raw, 1, group, "member", other).member_epoch
+
+    joined = join_classic(raw, version, group, topic)
+
+    assert (joined.error_code, joined.generation_id > epoch) == (0, True)
+    assert (joined.protocol_name, joined.protocol_type) == ("range", "consumer" if version >= 7 else None)
+    assert (joined.leader, joined.members, joined.skip_assignment) == ("", [], False)
+    sync_version = min(version, 5)
+    request = SyncGroupRequest(
+        group_id=group,
+        generation_id=joined.generation_id,
+        member_id=joined.member_id,
+        protocol_type="consumer",
+        protocol_name="range",
+        assignments=[],
+    )
+    synced = raw.ask(request, sync_version)
+    assert (synced.error_code, assigned_by(synced.assignment)) == (0, {topic: [0, 1]})
+    assert synced.protocol_name == ("range" if sync_version >= 5 else None)
+    who = {"group_id": group, "member_id": joined.member_id}
+    beaten = raw.ask(HeartbeatRequest(generation_id=joined.generation_id, **who), min(version, 4))
+    assert beaten.error_code == 0
+    (described,) = describe(raw, 1, group)
+    assert {one.member_id: one.member_type for one in described.members} == {
+        "member": 1,
+        joined.member_id: 0,
+    }
+    assert raw.ask(LeaveGroupRequest(**who), min(version, 2)).error_code == 0
+
+
+def join_classic(raw: RawClient, version: int, group: str, topic: str) -> Any:
+    """Join by the classic protocol, with the member id that is given first from v4 on; as soon as the
+    target may be computed anew (KIP-1263)."""
+    request = JoinGroupRequest(
+        group_id=group,
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=30_000,
+        member_id="",
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=subscription_bytes([topic]))],
+    )
+    answer = raw.ask(request, version)
+    if version >= 4:
+        assert answer.error_code == ErrorCode.MEMBER_ID_REQUIRED
+        request.member_id = answer.member_id
+        answer = raw.ask(request, version)
+    request.member_id = answer.member_id
+    while not is_up_to_date(raw, group):
+        answer = raw.ask(request, version)
+    return raw.ask(request, version)
+
+
+def is_up_to_date(raw: RawClient, group: str) -> bool:
+    (described,) = describe(raw, 1, group)
+    return bool(described.assignment_epoch == described.group_epoch)
 
 
 def test_without_the_consumer_protocol_there_are_no_such_groups() -> None:

@@ -185,8 +185,12 @@ def test_no_test_file_is_without_its_module() -> None:
 
 
 OF_MANY_MODULES = {
+    "tests/groups/test_any_inputs_in_any_order.py": "both group machines, by Hypothesis",
     "tests/groups/test_every_state_and_input.py": "every state and input of the group machines",
+    "tests/groups/test_every_state_and_input_of_consumers.py": "the same of the consumer protocol",
+    "tests/groups/test_every_state_and_input_of_static_and_pending.py": "the same, and every deadline",
     "tests/groups/test_random_runs.py": "the group machines, by Hypothesis",
+    "tests/groups/test_random_runs_of_twenty.py": "the group machines, by simulated clients",
     "tests/protocol/test_codec_agrees_with_construct.py": "both codecs of every message",
     "tests/server/test_bad_input.py": "all that a hostile peer may send",
     "tests/test_readme.py": "the examples of README.md",

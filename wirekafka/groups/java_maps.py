@@ -1,6 +1,7 @@
 """The order in which Kafka goes over the keys of a map, where that order decides something.
 
-Called by `classic.group`: a tied vote goes to the protocol that comes first.
+Called by `classic.group`: a tied vote goes to the protocol that comes first; and by `consumer.target`, since
+what is left over after equal shares goes to the members that come first.
 
 Source: Java's HashMap (its table of buckets, grown when three quarters full) and String.hashCode.
 """

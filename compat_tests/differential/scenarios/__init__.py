@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from compat_tests.differential.scenarios.altering import altering
 from compat_tests.differential.scenarios.altering_others import altering_others
+from compat_tests.differential.scenarios.assigning import assigning
 from compat_tests.differential.scenarios.both_kinds import both_kinds
 from compat_tests.differential.scenarios.classic_corners import classic_corners
 from compat_tests.differential.scenarios.cluster import cluster
@@ -89,6 +90,7 @@ SCENARIOS: dict[str, Callable[[Side], None]] = {
         group_lists,
         heartbeats,
         reconciling,
+        assigning,
         subscriptions,
         static_consumers,
         member_offsets,

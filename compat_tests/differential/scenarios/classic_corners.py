@@ -12,11 +12,9 @@ from contextlib import contextmanager
 from compat_tests.differential.groups import Asker, await_groups
 from compat_tests.differential.side import Side
 from compat_tests.differential.wire import Connection, framed, request_body
-from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
 from wirekafka.protocol.apis.sync_group import SyncGroupRequest
 
 JOIN_KEY, SYNC_KEY, SYNC = 11, 14, 5
-REBALANCE_IN_PROGRESS = 27
 SOON_MS = 500
 SECONDS_OF_SILENCE = 1.0
 TIES = (
@@ -95,7 +93,7 @@ def _same_again(asker: Asker, other: Connection) -> None:
     asker.sync(_told(asker, "follower syncs again"), second, 2, assignments=())
     asker.heartbeat(_told(asker, "leader beats"), first, 2)
     asker.join_waiting(other, first)
-    _await_rebalance(asker, second, 2)
+    asker.await_rebalance(second, 2)
     asker.join(_told(asker, "follower joins after the leader"), second)
     asker.side.receive(_told(asker, "leader has joined"), other, JOIN_KEY, asker.version)
     asker.heartbeat(_told(asker, "follower beats before the sync"), second, 3)
@@ -108,7 +106,7 @@ def _waits_twice(asker: Asker, other: Connection) -> None:
     first, _ = _two(asker, other)
     third = asker.side.arrange(asker.join_request(), asker.version).member_id
     asker.join_waiting(other, third)
-    _await_rebalance(asker, first, 2)
+    asker.await_rebalance(first, 2)
     with _another(asker.side) as again:
         asker.join_waiting(again, third)
         asker.side.receive(
@@ -124,7 +122,7 @@ def _static_that_waits(asker: Asker, other: Connection) -> None:
     """A static member whose join waits is fenced by another of its name."""
     first, _ = _two(asker, other)
     asker.join_waiting(other, instance="i")
-    _await_rebalance(asker, first, 2)
+    asker.await_rebalance(first, 2)
     with _another(asker.side) as again:
         asker.join_waiting(again, instance="i")
         asker.side.receive(_told(asker, "the one before"), other, JOIN_KEY, asker.version)
@@ -176,7 +174,7 @@ def _tied_vote(asker: Asker, other: Connection, names: Sequence[str]) -> None:
     asker.sync(_told(asker, "first syncs"), first, protocol=("consumer", None))
     given = asker.side.arrange(asker.join_request(protocols=theirs), asker.version).member_id
     asker.join_waiting(other, given, protocols=theirs)
-    _await_rebalance(asker, first, 1)
+    asker.await_rebalance(first, 1)
     asker.join(_told(asker, "first rejoins"), first, protocols=ours)
     asker.side.receive(_told(asker, "second has joined"), other, JOIN_KEY, asker.version)
 
@@ -194,15 +192,10 @@ def _joined(asker: Asker, other: Connection) -> tuple[str, str]:
     asker.sync(_told(asker, "first syncs"), first)
     second = str(asker.side.arrange(asker.join_request(), asker.version).member_id)
     asker.join_waiting(other, second)
-    _await_rebalance(asker, first, 1)
+    asker.await_rebalance(first, 1)
     asker.join(_told(asker, "first rejoins"), first)
     asker.side.receive(_told(asker, "second has joined"), other, JOIN_KEY, asker.version)
     return first, second
-
-
-def _await_rebalance(asker: Asker, member_id: str, generation_id: int) -> None:
-    beat = HeartbeatRequest(group_id=asker.group, generation_id=generation_id, member_id=member_id)
-    asker.side.arrange_until(beat, 2, lambda answer: answer.error_code == REBALANCE_IN_PROGRESS)
 
 
 def _sync_waits(asker: Asker, other: Connection, member_id: str) -> None:

@@ -16,10 +16,8 @@ from compat_tests.differential.groups import (
 from compat_tests.differential.side import Side
 from compat_tests.differential.topics import Topic, create_topic
 from compat_tests.differential.wire import Connection
-from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
 
 JOIN_KEY = 11
-REBALANCE_IN_PROGRESS = 27
 HANDSHAKE = 4
 """The version of JoinGroup from which on a member is first given its id."""
 
@@ -70,8 +68,7 @@ def _second_joins(asker: Asker, other: Connection, first: str) -> str:
     """Let a second member in, and sync for both; give its member id."""
     given = asker.side.arrange(asker.join_request(), asker.version) if asker.version >= HANDSHAKE else None
     asker.join_waiting(other, "" if given is None else given.member_id)
-    beat = HeartbeatRequest(group_id=asker.group, generation_id=1, member_id=first)
-    asker.side.arrange_until(beat, 2, lambda answer: answer.error_code == REBALANCE_IN_PROGRESS)
+    asker.await_rebalance(first, 1)
     asker.join("first rejoins for the second", first)
     joined = asker.side.receive("second has joined", other, JOIN_KEY, asker.version)
     asker.sync("first syncs for both", first, 2, assignments=((first, b"F"), (joined.member_id, b"S")))

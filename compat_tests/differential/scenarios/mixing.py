@@ -207,6 +207,7 @@ def _join_waits(group: _Mixed, other: Connection, member: str, generation: int) 
     side = group.side
     given = side.arrange(group.classic.join_request(protocols=group.protocols()), JOIN)
     group.classic.join_waiting(other, given.member_id, protocols=group.protocols())
+    group.classic.await_rebalance(member, generation)
     group.beat_classic("classic hears of another", member, generation)
     newer = group.consumer.member("m-new")
     group.join(newer, "newer joins while a join waits", OTHER_TOPIC)

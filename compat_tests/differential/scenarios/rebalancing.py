@@ -16,11 +16,9 @@ from compat_tests.differential.groups import (
 )
 from compat_tests.differential.side import Side
 from compat_tests.differential.wire import Connection, framed, request_body
-from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
 from wirekafka.protocol.apis.sync_group import SyncGroupRequest
 
 JOIN_KEY, SYNC_KEY = 11, 14
-REBALANCE_IN_PROGRESS = 27
 ONE: Protocols = (("sticky", b"1"), ("range", b"1"))
 TWO: Protocols = (("other", b"2"), ("range", b"2"), ("sticky", b"2"))
 
@@ -67,8 +65,7 @@ def _second_waits(asker: Asker, other: Connection, first: str) -> str:
     if asked is not None and asked.error_code == MEMBER_ID_REQUIRED:
         second = asked.member_id
     asker.join_waiting(other, second, protocols=TWO)
-    beat = HeartbeatRequest(group_id=asker.group, generation_id=1, member_id=first)
-    asker.side.arrange_until(beat, 2, lambda answer: answer.error_code == REBALANCE_IN_PROGRESS)
+    asker.await_rebalance(first, 1)
     asker.heartbeat("first hears of the second", first)
     asker.describe("first has not rejoined")
     asker.sync("first syncs while joining", first, protocol=("consumer", "sticky"))

@@ -97,7 +97,7 @@ def test_a_late_commit_is_refused() -> None:
 
 
 def test_offsets_expire_only_while_nobody_reads() -> None:
-    """A topic that the group subscribes to keeps its offsets; of others, Kafka counts the age from the commit.
+    """A topic that the group subscribes to keeps its offsets; those of others have their age from the commit.
 
     So it is for groups of this protocol; for classic ones from when they became empty (KIP-211).
     """

@@ -61,6 +61,8 @@ class ClassicMember(SimulatedMember):
         self.generation_id = -1
         self.is_stable = False
         self._must_join = False
+        self._is_converted = False
+        """Whether the group was converted since it last synced."""
         self._is_joining = False
         """From its JoinGroup to the answer of its SyncGroup."""
         self._held: HeartbeatRequest | None = None
@@ -83,11 +85,18 @@ class ClassicMember(SimulatedMember):
         self.excuse()
 
     def group_converted(self) -> None:
-        """The group's epoch, which becomes the generation, may be ahead of the member's."""
+        """The group's epoch, which becomes the generation, may be ahead of the member's.
+
+        And a cooperative member may still read what the leader has just taken from it: Kafka takes it for
+        given up at the conversion, since the classic protocol has no word for that.
+        """
         self.excuse()
+        self._is_converted = True
 
     def is_counted(self) -> bool:
         judge = self.world.judge
+        if self._is_converted:
+            return False
         return self.member_id in judge.member_ids() and self.generation_id == judge.epoch_of(self.member_id)
 
     def resubscribe(self, topics: Iterable[str]) -> None:
@@ -106,9 +115,9 @@ class ClassicMember(SimulatedMember):
         if self._must_join and not self._is_joining:
             self._rejoin()
         elif self.is_stable:
-            self.read_all()
             if self.commit_is_due:
-                self.commit(self.generation_id, self._committed)
+                self.commit(self.generation_id, self._heed_commit)
+            self.read_all()
         self.later(POLL_MS, self._poll)
 
     def _stop_polling(self) -> None:
@@ -124,7 +133,7 @@ class ClassicMember(SimulatedMember):
             self.member_id = ""
         self._lose_generation()
 
-    def _committed(self, code: ErrorCode) -> None:
+    def _heed_commit(self, code: ErrorCode) -> None:
         if code in _LOST_GENERATION:
             self._lost(code)
         elif code is ErrorCode.REBALANCE_IN_PROGRESS:
@@ -256,7 +265,7 @@ class ClassicMember(SimulatedMember):
         if gone:
             self.commit(self.generation_id, lambda code: None)
             self.stop_reading(gone)
-        self.is_stable, self._is_joining = True, False
+        self.is_stable, self._is_joining, self._is_converted = True, False, False
         self._must_join |= bool(gone)
         if not self.start_reading(partitions, None):
             self._must_join = True

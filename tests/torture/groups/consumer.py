@@ -26,7 +26,11 @@ from wirekafka.protocol.error_codes import ErrorCode
 
 LEAVING, LEAVING_FOR_A_WHILE = -1, -2
 
-_LOST = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH)
+_LOST = (
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.FENCED_MEMBER_EPOCH,
+    ErrorCode.GROUP_ID_NOT_FOUND,  # it was dropped, and then the group was downgraded
+)
 _RETRIABLE = (
     ErrorCode.NOT_COORDINATOR,
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -95,9 +99,9 @@ class ConsumerMember(SimulatedMember):
             self._start_anew()
             self._beat()
         self.known = self.world.topics.counts()
-        self.read_all()
         if self.commit_is_due and self.member_epoch > 0:
-            self.commit(self.member_epoch, self._committed)
+            self.commit(self.member_epoch, self._heed_commit)
+        self.read_all()
         self._reconcile()
         self.later(POLL_MS, self._poll)
 
@@ -113,7 +117,7 @@ class ConsumerMember(SimulatedMember):
         self._is_away = True
         self._start_anew()
 
-    def _committed(self, code: ErrorCode) -> None:
+    def _heed_commit(self, code: ErrorCode) -> None:
         # A stale epoch is mended by the next heartbeat, and who is unknown will hear of it by that.
         if code not in (ErrorCode.NONE, ErrorCode.STALE_MEMBER_EPOCH, *_LOST, *_RETRIABLE):
             self.world.find(f"{self} commits, and hears {code.name}")
@@ -126,7 +130,7 @@ class ConsumerMember(SimulatedMember):
             return
         self._is_reconciling = True
         if set(self.reading) - self._target and self.member_epoch > 0:
-            self.commit(self.member_epoch, self._committed)
+            self.commit(self.member_epoch, self._heed_commit)
         self.later(self.world.random.choice((1, 50, 1_000, 4_000)), self._let_go)
 
     def _let_go(self) -> None:
@@ -233,7 +237,7 @@ class ConsumerMember(SimulatedMember):
     def leave(self) -> None:
         self.world.tell(f"{self} leaves")
         if self.member_epoch > 0:
-            self.commit(self.member_epoch, self._committed)
+            self.commit(self.member_epoch, self._heed_commit)
         self._send_leave()
         self.end()
         self.silent_since_ms = self.world.now_ms

@@ -43,6 +43,7 @@ class SimulatedMember:
         self._frozen_until_ms = 0
         self._polling_stops_until_ms = 0
         self._committed_ms = 0
+        self._committed: dict[Partition, int] = {}
         self._is_shaken = False
         self._excused_until_ms = -1
         world.members.append(self)
@@ -222,8 +223,9 @@ class SimulatedMember:
     def commit(self, member_epoch: int, answered: Callable[[ErrorCode], None]) -> None:
         """Commit how far every partition was processed; the first error of all is the answer."""
         self._committed_ms = self.world.now_ms
-        if not self.reading:
+        if not self.reading or self.reading == self._committed:
             return
+        committing = dict(self.reading)
         request = OffsetCommitRequest(
             group_id=GROUP,
             generation_id_or_member_epoch=member_epoch,
@@ -235,6 +237,8 @@ class SimulatedMember:
         def code_of(response: object | None) -> None:
             if isinstance(response, OffsetCommitResponse):
                 codes = {one.error_code for topic in response.topics for one in topic.partitions}
+                if codes <= {0}:
+                    self._committed = committing
                 answered(ErrorCode(max(codes - _OF_TOPICS, default=0)))
 
         self.world.send(

@@ -84,8 +84,9 @@ def existing_group(turn: ConsumerTurn, group_id: str) -> ConsumerGroup:
     """Find a consumer group; raises GROUP_ID_NOT_FOUND when there is none of the name."""
     group = turn.consumer_groups.get(group_id)
     if group is None:
-        kind = "is not a consumer group" if group_id in turn.volatile.groups else "is not known"
-        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {kind}.")
+        is_classic = group_id in turn.volatile.groups
+        reason = "is not a consumer group" if is_classic else "not found"
+        raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
     return group
 
 

@@ -17,6 +17,7 @@ from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.membership import Membership, preferred_assignor
 from wirekafka.groups.consumer.stored import target_epoch_record, target_record
 from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.java_maps import in_map_order
 from wirekafka.groups.topics import TopicFacts, Topics
 
 
@@ -34,7 +35,7 @@ def of_member(
     if group.assignment_epoch >= group_epoch or not _may_compute(turn, group):
         return Target(group.assignment_epoch, group.target_of(member.member_id, member.instance_id))
     computed = _assignor(turn.config, membership).assign(*_question(turn.topics, membership))
-    for member_id in membership.members:
+    for member_id in in_map_order(membership.members):
         assignment = computed.get(member_id, {})
         if membership.targets.get(member_id) != assignment:
             turn.decision.records.append(target_record(group.group_id, member_id, assignment))
@@ -63,11 +64,12 @@ def _assignor(config: GroupConfig, membership: Membership) -> Assignor:
 def _question(
     topics: Topics, membership: Membership
 ) -> tuple[dict[str, AssignorMember], dict[bytes, TopicFacts]]:
-    """Put members and topics as assignors know them."""
+    """Put members and topics as assignors know them, members in Kafka's order: some results depend on it."""
     asked: dict[bytes, TopicFacts] = {}
     members: dict[str, AssignorMember] = {}
     known: dict[frozenset[str], frozenset[bytes]] = {}
-    for member_id, member in membership.members.items():
+    for member_id in in_map_order(membership.members):
+        member = membership.members[member_id]
         names = subscribed_topic_names([member], membership.resolved)
         if names not in known:
             found = {facts.topic_id: facts for name in names if (facts := topics.named(name)) is not None}

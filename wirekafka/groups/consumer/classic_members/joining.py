@@ -34,7 +34,7 @@ def join(turn: ConsumerTurn, group: ConsumerGroup, request: JoinGroupRequest, fa
         response = _join(turn, group, request, facts)
     except KafkaError as error:
         turn.decision.records.clear()
-        response = join_error(error.code, request.member_id)
+        response = join_error(error.code)
     turn.reply(facts.ticket, response)
 
 
