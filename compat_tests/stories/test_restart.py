@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import replace
 
 import pytest
 
+from compat_tests.advertised import CONSUMER_GROUP_HEARTBEAT, advertised_keys
 from compat_tests.broker import RestartableBroker
-from compat_tests.clients.adapter import Capability, Client, ConsumerSettings, Record
-from compat_tests.stories.members import PROTOCOLS
+from compat_tests.clients.adapter import Capability, Client, ConsumerSettings, Received, Record
 from compat_tests.stories.waiting import eventually, partitions_of, poll_until, read, values
 
 ENDINGS = [pytest.param(signal.SIGTERM, id="SIGTERM"), pytest.param(signal.SIGKILL, id="SIGKILL")]
@@ -50,52 +51,70 @@ def test_acknowledged_records_survive(
     assert values(received) == [*(record.value for record in sent), b"after"]
 
 
-@pytest.mark.parametrize("assignor", PROTOCOLS)
+@pytest.fixture
+def group_settings(
+    client: Client, group: str, restartable_broker: RestartableBroker
+) -> list[ConsumerSettings]:
+    """Give a group for each protocol that client and broker have, so that one restart does for all."""
+    classic = ConsumerSettings(group=group, assignor="roundrobin")
+    newer = ConsumerSettings(group=f"{group}-newer", assignor="consumer")
+    has_newer = Capability.SERVER_SIDE_ASSIGNOR not in client.not_supported
+    if has_newer and CONSUMER_GROUP_HEARTBEAT in advertised_keys(restartable_broker.bootstrap):
+        return [classic, newer]
+    return [classic]
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_group_resumes_after_restart(
     client: Client,
     topic: str,
-    group: str,
+    group_settings: list[ConsumerSettings],
     restartable_broker: RestartableBroker,
     ending: signal.Signals,
-    assignor: str,
 ) -> None:
     """A group's commit survives the restart, and its next member goes on from there."""
-    settings = ConsumerSettings(group=group, auto_commit=True, assignor=assignor)
     client.produce(topic, [Record(b"old")], partition=0)
-    with closing(client.consumer(settings)) as consumer:
-        consumer.subscribe([topic])
-        read(consumer, 1)
+    for settings in group_settings:
+        with closing(client.consumer(replace(settings, auto_commit=True))) as consumer:
+            consumer.subscribe([topic])
+            read(consumer, 1)
     restartable_broker.restart(ending)
     client.produce(topic, [Record(b"new")], partition=0)
-    with closing(client.consumer(settings)) as consumer:
-        consumer.subscribe([topic])
-        received = read(consumer, 1)
+    received: list[list[bytes | None]] = []
+    for settings in group_settings:
+        with closing(client.consumer(replace(settings, auto_commit=True))) as consumer:
+            consumer.subscribe([topic])
+            received.append(values(read(consumer, 1)))
 
-    assert values(received) == [b"new"]
+    assert received == [[b"new"]] * len(group_settings)
 
 
-@pytest.mark.parametrize("assignor", PROTOCOLS)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_member_lives_through_a_restart(
     client: Client,
     topic: str,
-    group: str,
+    group_settings: list[ConsumerSettings],
     restartable_broker: RestartableBroker,
     ending: signal.Signals,
-    assignor: str,
 ) -> None:
     """A member that was there before the restart reconnects and goes on reading."""
-    settings = ConsumerSettings(group=group, assignor=assignor)
     client.produce(topic, [Record(b"before")], partition=0)
-    with closing(client.consumer(settings)) as consumer:
-        consumer.subscribe([topic])
-        received = read(consumer, 1)
+    received: list[list[Received]] = []
+    with ExitStack() as stack:
+        consumers = [stack.enter_context(closing(client.consumer(settings))) for settings in group_settings]
+        for consumer in consumers:
+            consumer.subscribe([topic])
+            received.append(read(consumer, 1))
         restartable_broker.restart(ending)
         client.produce(topic, [Record(b"after")], partition=0)
-        poll_until([consumer], lambda: b"after" in values(received), received)
+        for consumer, heard in zip(consumers, received, strict=True):
+            poll_until([consumer], _has_come(b"after", heard), heard)
 
-    assert values(received)[0] == b"before"
+    assert [values(heard)[0] for heard in received] == [b"before"] * len(group_settings)
+
+
+def _has_come(value: bytes, received: list[Received]) -> Callable[[], bool]:
+    return lambda: value in values(received)
 
 
 @pytest.mark.needs(Capability.TOPIC_ADMIN, Capability.DESCRIBE_CONFIGS)

@@ -19,6 +19,8 @@ CONSUMER = "kafka-console-consumer"
 PRODUCER = "kafka-console-producer"
 OFFSETS_FORMATTER = "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
 GROUP_FORMATTER = "org.apache.kafka.tools.consumer.GroupMetadataMessageFormatter"
+QUIET_MS = "5000"
+"""How long nothing must come until the topic counts as read to its end; a JVM on a busy machine is slow."""
 GROUP_METADATA = 2
 """The type of a classic group's record."""
 
@@ -130,7 +132,7 @@ def test_stored_commit_is_printed(tool: RunTool, administrator: Client, topic: s
     read(consumer, 1)
     consumer.commit({(topic, 0): 1})
     consumer.close()
-    place = ["--topic", "__consumer_offsets", "--from-beginning", "--timeout-ms", "1500"]
+    place = ["--topic", "__consumer_offsets", "--from-beginning", "--timeout-ms", QUIET_MS]
     consumed = tool(CONSUMER, *place, "--formatter", OFFSETS_FORMATTER)
     of_group = [entry for entry in _objects(consumed.out) if entry["key"]["data"]["group"] == group]
 
@@ -199,7 +201,7 @@ def test_tombstones_are_formatted(tool: RunTool, topic: str, group: str, leave_o
 # Any: as for `_objects`.
 def _formatted(tool: RunTool, formatter: str, group: str) -> list[dict[str, Any]]:
     """Read what the formatter prints of the group."""
-    place = ["--topic", "__consumer_offsets", "--from-beginning", "--timeout-ms", "1500"]
+    place = ["--topic", "__consumer_offsets", "--from-beginning", "--timeout-ms", QUIET_MS]
     consumed = tool(CONSUMER, *place, "--formatter", formatter)
     assert consumed.status == 0
     return [entry for entry in _objects(consumed.out) if entry["key"]["data"]["group"] == group]

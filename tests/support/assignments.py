@@ -61,7 +61,7 @@ def kafka_cases() -> Iterator[tuple[Group, dict[str, Assignments]]]:
             member(
                 one["id"], map(_topic_id, one["subscribed"]), _assignment(one["assigned"]), one["instance"]
             )
-            for one in case["members"]
+            for one in sorted(case["members"], key=lambda one: one["id"])
         ]
         yield (
             group(members, topics),

@@ -74,8 +74,8 @@ SABOTAGE: dict[str, tuple[Kind, str, object, str]] = {
         "is dropped with UNKNOWN_MEMBER_ID",
     ),
     "commits of anyone": (
-        Kind.CLASSIC,
-        "wirekafka.groups.offsets._classic_refusal",
+        Kind.CONSUMER,
+        "wirekafka.groups.offsets._consumer_refusal",
         lambda *given, **named: ErrorCode.NONE,
         "is committed to|was never processed",
     ),

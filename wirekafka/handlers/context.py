@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import trio
-
 from wirekafka.broker import Broker, GroupClient
 from wirekafka.protocol.message import Versions
 
@@ -19,14 +17,18 @@ class Endpoint(NamedTuple):
     port: int
 
 
+async def _at_once() -> None:
+    """Keep nobody waiting."""
+
+
 @dataclass(slots=True)
 class Acquaintance:
     """What becomes known of a connection while it lasts."""
 
     software_name: str = ""
     """What the client calls itself in ApiVersions (KIP-511); empty while it has not."""
-    more_is_said: Callable[[], Awaitable[None]] = trio.sleep_forever
-    """Returns when more bytes have come, or the client has hung up."""
+    more_is_said: Callable[[], Awaitable[None]] = _at_once
+    """Returns when more bytes have come, or the client has hung up; at once where nobody listens for that."""
 
 
 @dataclass(frozen=True, slots=True)

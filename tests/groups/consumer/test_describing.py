@@ -71,6 +71,7 @@ def test_group_that_is_not_there_is_an_error() -> None:
     play = ConsumerPlaybook()
     missing = play.shard.describe_consumer_group("g")
     assert (missing.error_code, missing.group_id) == (ErrorCode.GROUP_ID_NOT_FOUND, "g")
+    assert missing.error_message == "Group g not found."
     play.stable("c")
 
     assert play.shard.describe_consumer_group("g").error_code == ErrorCode.GROUP_ID_NOT_FOUND

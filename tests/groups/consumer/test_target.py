@@ -81,3 +81,18 @@ def test_assignor_that_is_offered_no_more_gives_way_to_the_first() -> None:
     second.join()
 
     assert play.group.assignment_epoch == 3
+
+
+def test_members_are_in_the_order_of_kafkas_map() -> None:
+    """What is left over after equal shares goes to who comes first in it: p before a (its hash is 112)."""
+    play = ConsumerPlaybook(GroupConfig(group_consumer_assignment_interval_ms=0), t=3)
+    first, second = play.consumer("a", "t"), play.consumer("p", "t")
+    first.join()
+    first.leave()
+    first.join()
+    length = len(play.log)
+    second.join()
+    written = [records.decode(item) for item in play.written_since(length)]
+    targets = [record for record in written if isinstance(record, ConsumerGroupTargetAssignmentMember)]
+
+    assert [record.member_id for record in targets] == ["p", "a"]

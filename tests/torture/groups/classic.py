@@ -144,12 +144,22 @@ class ClassicMember(SimulatedMember):
     # --- joining ---
 
     def _rejoin(self) -> None:
+        """Commit, give up what must be given up, and join; who hears that it is out, has lost all before."""
+        self._must_join, self._is_joining = False, True
         if self.is_stable:
-            self.commit(self.generation_id, lambda code: None)
+            self.is_stable = False
+            self.commit(self.generation_id, self._prepare_join)
+        else:
+            self._prepare_join(ErrorCode.NONE)
+
+    def _prepare_join(self, code: ErrorCode) -> None:
+        if not self._is_joining:
+            return
+        if code in _LOST_GENERATION or code is ErrorCode.FENCED_INSTANCE_ID:
+            self._heed_commit(code)
+            return
         if not self.habits.is_cooperative:
             self.stop_reading(list(self.reading))
-        self._must_join = self.is_stable = False
-        self._is_joining = True
         self._join()
 
     def _join(self) -> None:
@@ -262,9 +272,7 @@ class ClassicMember(SimulatedMember):
             Partition(self.known[topic][0], index) for topic, index in assigned if topic in self.known
         }
         gone = set(self.reading) - partitions
-        if gone:
-            self.commit(self.generation_id, lambda code: None)
-            self.stop_reading(gone)
+        self.stop_reading(gone)
         self.is_stable, self._is_joining, self._is_converted = True, False, False
         self._must_join |= bool(gone)
         if not self.start_reading(partitions, None):

@@ -37,6 +37,13 @@ _RETRIABLE = (
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
     ErrorCode.UNRELEASED_INSTANCE_ID,
 )
+_OF_NO_CONCERN = (
+    ErrorCode.NONE,
+    ErrorCode.NETWORK_EXCEPTION,
+    ErrorCode.STALE_MEMBER_EPOCH,
+    *_LOST,
+    *_RETRIABLE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +126,7 @@ class ConsumerMember(SimulatedMember):
 
     def _heed_commit(self, code: ErrorCode) -> None:
         # A stale epoch is mended by the next heartbeat, and who is unknown will hear of it by that.
-        if code not in (ErrorCode.NONE, ErrorCode.STALE_MEMBER_EPOCH, *_LOST, *_RETRIABLE):
+        if code not in _OF_NO_CONCERN:
             self.world.find(f"{self} commits, and hears {code.name}")
 
     # --- reconciling ---

@@ -9,7 +9,7 @@ processed, no reading before the committed offset is known.
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
-from tests.torture.groups.times import COMMIT_MS, EXCUSED_MS, GROUP
+from tests.torture.groups.times import COMMIT_MS, EXCUSED_MS, GROUP, MAX_POLL_RECORDS
 from tests.torture.groups.topics import Partition
 from tests.torture.groups.world import Answered, World
 from wirekafka.groups import Client
@@ -166,7 +166,7 @@ class SimulatedMember:
     # --- reading ---
 
     def read_all(self) -> None:
-        """Process what there is of every partition."""
+        """Process a few records of every partition, if there are any."""
         for partition, position in self.reading.items():
             topic = self.world.topics.topic(partition.topic_id)
             if topic is None:
@@ -176,7 +176,7 @@ class SimulatedMember:
                     f"{self} reads {partition.number} of {topic.name} from {position}, and what is between "
                     f"{topic.processed[partition.number]} and that was never processed"
                 )
-            end = topic.ends[partition.number]
+            end = min(position + MAX_POLL_RECORDS, topic.ends[partition.number])
             self.reading[partition] = end
             topic.processed[partition.number] = max(end, topic.processed[partition.number])
 
@@ -221,9 +221,13 @@ class SimulatedMember:
         return "" if topic is None else topic.name
 
     def commit(self, member_epoch: int, answered: Callable[[ErrorCode], None]) -> None:
-        """Commit how far every partition was processed; the first error of all is the answer."""
+        """Commit how far every partition was processed; the greatest error of all is the answer.
+
+        With nothing to commit it is answered at once; with a lost connection, by NETWORK_EXCEPTION.
+        """
         self._committed_ms = self.world.now_ms
         if not self.reading or self.reading == self._committed:
+            answered(ErrorCode.NONE)
             return
         committing = dict(self.reading)
         request = OffsetCommitRequest(
@@ -235,6 +239,8 @@ class SimulatedMember:
         )
 
         def code_of(response: object | None) -> None:
+            if response is None:
+                answered(ErrorCode.NETWORK_EXCEPTION)
             if isinstance(response, OffsetCommitResponse):
                 codes = {one.error_code for topic in response.topics for one in topic.partitions}
                 if codes <= {0}:

@@ -56,6 +56,8 @@ class Run:
         self.kind = kind
         self.habits = self.random.choice(_HABITS)
         self.members = [self._member(number) for number in range(MEMBERS)]
+        self.pace = self.random.choice((1, 1, 3, 6))
+        """How slowly one trouble follows another: between rebalances there is something to lose, too."""
         self.calm = False
 
     def _member(self, number: int) -> SimulatedMember:
@@ -104,7 +106,7 @@ class Run:
         names = list(_TROUBLES)
         name = self.random.choices(names, [_TROUBLES[one][0] for one in names])[0]
         _TROUBLES[name][1](self)
-        self.world.schedule(self.random.choice((10, 100, 500, 1_500, 4_000)), self._trouble)
+        self.world.schedule(self.pace * self.random.choice((10, 100, 500, 1_500, 4_000)), self._trouble)
 
     def _living(self) -> SimulatedMember | None:
         living = [member for member in self.members if member.alive]

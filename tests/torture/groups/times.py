@@ -5,6 +5,8 @@ Source: Kafka's consumer settings, made shorter so that a run is not long.
 
 GROUP = "g"
 POLL_MS = 1_500
+MAX_POLL_RECORDS = 3
+"""Of each partition."""
 COMMIT_MS = 4_000
 HEARTBEAT_MS = 3_000
 RETRY_MS = 200

@@ -38,7 +38,8 @@ class Assignor(Protocol):
     def assign(self, members: Members, topics: TopicsById) -> Assignments:
         """Give every member its new target; `topics` has each topic that one of them subscribes to.
 
-        Each partition of these topics goes to exactly one of the members that subscribe to its topic.
+        Each partition of these topics goes to exactly one of the members that subscribe to its topic. Who
+        gets one more than others may go by the order of `members`.
         """
         ...
 

@@ -3,8 +3,9 @@
 Called by `uniform`. Each member keeps what it has up to its quota; what is free then fills those that are
 below theirs. The quotas differ by one at most: when 7 partitions meet 3 members, one member's is 3.
 
-Where Kafka's order is that of its hash maps, here members come in the order of their ids and topics in that
-of their names, so the same group always gets the same answer.
+What is left over after equal shares goes by order: members come as they are told, which by
+`groups.consumer.target` is Kafka's order, and topics by name, where Kafka's order is that of a hash map of
+their random ids.
 
 Source: Kafka's UniformHomogeneousAssignmentBuilder; KIP-848.
 """
@@ -28,7 +29,7 @@ def assign_alike(members: Members, topics: TopicsById) -> Assignments:
     quotas = _Quotas(total, len(members))
     assignments: Assignments = {}
     wanting: list[tuple[str, int]] = []
-    for member_id in sorted(members):
+    for member_id in members:
         quota = quotas.upper
         kept, given_up = _keep(members[member_id].assigned, places, quota)
         free += given_up

@@ -29,10 +29,10 @@ def assign_mixed(members: Members, topics: TopicsById) -> Assignments:
 
 
 class _Balance:
-    """Who has which partition; members go by their number in the order of their ids."""
+    """Who has which partition; members go by their number, in the order in which they are told."""
 
     def __init__(self, members: Members, topics: TopicsById) -> None:
-        self._member_ids = sorted(members)
+        self._member_ids = [*members]
         self._sizes = [0] * len(members)
         self._subscribers: dict[bytes, list[int]] = {}
         for number, member_id in enumerate(self._member_ids):
