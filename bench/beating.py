@@ -48,6 +48,7 @@ _BEHIND_HEADER = 5
 _ERROR_CODE = slice(9, 11)
 _ANSWER_BYTES = 64 * 1024
 
+Q = TypeVar("Q", bound=Message)
 M = TypeVar("M", bound=Message)
 
 
@@ -225,7 +226,7 @@ def _join(group_id: str, member_id: str) -> JoinGroupRequest:
     )
 
 
-def _asked(sock: socket.socket, api: Api[Message, M], version: int, request: Message) -> M:
+def _asked(sock: socket.socket, api: Api[Q, M], version: int, request: Q) -> M:
     """Ask, and give the answer, which must be without an error."""
     answer = ask(sock, frame(api.key, version, request), api.response, version)
     assert getattr(answer, "error_code", 0) == ErrorCode.NONE, answer

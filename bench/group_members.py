@@ -5,7 +5,8 @@ import time
 from collections.abc import Sequence
 
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 PARTITIONS = 4
 _RECORDS_A_SECOND = 200

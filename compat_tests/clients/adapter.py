@@ -60,7 +60,6 @@ class Capability(Enum):
     REBALANCES_IN_POLL = "rebalances in poll"
     READS_ON = "reading on in a cooperative rebalance"
     EARLY_SUBSCRIPTION = "subscription to a topic that is not there yet"
-    PATIENT_SUBSCRIPTION = "subscription to a topic that its subscription does not create"
     GROWTH = "taking up what is added to a subscription"
     PATTERN = "subscription by pattern"
     SERVER_SIDE_PATTERN = "pattern that the broker alone reads"

@@ -41,7 +41,7 @@ class KafkaJS(DriverClient):
         Capability.COOPERATIVE_STICKY: ONE_ASSIGNOR,
         Capability.SERVER_SIDE_ASSIGNOR: "has no ConsumerGroupHeartbeat (KIP-848)",
         Capability.SERVER_SIDE_PATTERN: "has no ConsumerGroupHeartbeat (KIP-848)",
-        Capability.PATIENT_SUBSCRIPTION: "fails to subscribe to a topic that neither is there nor is created",
+        Capability.EARLY_SUBSCRIPTION: "fails to subscribe to a topic that is not there, or only now created",
         Capability.PATTERN: "matches a pattern once, against the topics of the moment",
         Capability.STATIC_FENCING: "has no static membership",
         Capability.STATIC_MEMBERSHIP: "has no static membership",

@@ -335,7 +335,6 @@ class Kcat:
         **dict.fromkeys(GROUP_ADMINISTRATION, "has no group administration"),
         Capability.SERVER_SIDE_PATTERN: "its librdkafka (2.0) is older than KIP-848",
         Capability.EARLY_SUBSCRIPTION: "ends when a topic is not there",
-        Capability.PATIENT_SUBSCRIPTION: "ends when a topic is not there",
         Capability.REBALANCE_LISTENER: "tells of rebalances without the time",
         Capability.REBALANCES_IN_POLL: "polls all the time",
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compat_tests.differential.side import Side
-from compat_tests.differential.topics import Topic
+from compat_tests.differential.topics import Topic, create_topic
 from wirekafka.protocol.apis.consumer_group_describe import ConsumerGroupDescribeRequest
 from wirekafka.protocol.apis.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -18,6 +18,8 @@ from wirekafka.protocol.apis.consumer_group_heartbeat import (
 )
 
 REBALANCE_MS = 60_000
+COORDINATOR_PARTS = 4
+"""How many partitions __consumer_offsets has in the brokers that are compared."""
 JOINS, LEAVES, LEAVES_FOR_A_WHILE = 0, -1, -2
 """Epochs that say what a member does; the last is for static members."""
 FIRST_WITH_PATTERNS = 1
@@ -55,6 +57,23 @@ def beat_of(
         server_assignor=assignor,
         topic_partitions=None if owned is None else list(owned),
     )
+
+
+def create_topic_for_groups(side: Side, name: str, partition_count: int = 1) -> Topic:
+    """Create a topic, and wait until every part of the coordinator knows it; they hear of it a moment later.
+
+    One-letter groups, one for each part, are asked to assign it.
+    """
+    topic = create_topic(side, name, partition_count)
+    for number in range(COORDINATOR_PARTS):
+        group = chr(ord("a") + number)
+        first: dict[str, Any] = {"topics": (name,), "owned": (), "timeout_ms": REBALANCE_MS}
+        request = beat_of(group, "m-asks", JOINS, **first)
+        side.arrange_until(
+            request, 1, lambda answer: bool(answer.assignment and answer.assignment.topic_partitions)
+        )
+        side.arrange(beat_of(group, "m-asks", LEAVES), 1)
+    return topic
 
 
 @dataclass(slots=True)

@@ -77,6 +77,7 @@ PURPOSES: tuple[OnPurpose, ...] = (
     OnPurpose("frames: *heartbeat *", "error_code", 24, 16, NO_COORDINATOR),
     OnPurpose("uncoordinated: *", "error_code", 24, 16, NO_COORDINATOR),
     OnPurpose("uncoordinated: *", "error_code", 26, 16, NO_COORDINATOR),
+    OnPurpose("uncoordinated: *", "error_code", 42, 16, NO_COORDINATOR),
     OnPurpose("uncoordinated: *", "topics.partitions.error_code", 100, 16, NO_COORDINATOR),
     OnPurpose("*", "*error_message", None, Some.TEXT, SAYS_WHY),
     OnPurpose("versions: *", "finalized_features", Some.ANY, Some.ANY, ONLY_METADATA_VERSION),

@@ -137,11 +137,10 @@ def live(bootstrap: str, broker: RestartableBroker | None, plan: Plan) -> tuple[
         click.echo(f"left out: {line}")
     settle(places)
     click.echo(f"{len(places)} members of {len(groups)} groups are there")
-    over = threading.Event()
-    workers = [
-        threading.Thread(target=write, args=(bootstrap, ledger, over)),
-        threading.Thread(target=watch_commits, args=(bootstrap, groups, ledger, over)),
-    ]
+    over, drained = threading.Event(), threading.Event()
+    watcher = threading.Thread(target=watch_commits, args=(bootstrap, groups, ledger, drained))
+    watcher.start()
+    workers = [threading.Thread(target=write, args=(bootstrap, ledger, over))]
     if broker is not None and plan.kill_broker_every:
         killing = (broker, plan.kill_broker_every, ledger, over)
         workers.append(threading.Thread(target=kill_broker, args=killing))
@@ -154,6 +153,8 @@ def live(bootstrap: str, broker: RestartableBroker | None, plan: Plan) -> tuple[
     for worker in workers:
         worker.join()
     drain(groups, ledger)
+    drained.set()
+    watcher.join()
     dismiss(places)
     return ledger, groups
 

@@ -16,7 +16,7 @@ from compat_tests.clients import installed_clients
 from compat_tests.clients.adapter import Client, ConsumerSettings
 from compat_tests.clients.driver import DriverClient
 from compat_tests.soak.ledger import Ledger
-from compat_tests.soak.member import MemberProcess, Told
+from compat_tests.soak.member import LEAVE_SECONDS, MemberProcess, Told
 
 SESSION_SECONDS = 10.0
 LIFE_SECONDS = (15.0, 60.0)
@@ -102,8 +102,7 @@ class Place(threading.Thread):
         else:
             self._ledger.note_event("left")
             member.leave()
-        while self._hear(member, _TELL_SECONDS):
-            pass
+        self._hear_out(member)
         if not member.ended():
             self._ledger.note_wrong(f"{self.name} did not leave in time")
 
@@ -120,6 +119,14 @@ class Place(threading.Thread):
                 held_last = now
             if held_last is not None:
                 self._ledger.note_without(self._group.name, self.name, now - held_last)
+
+    def _hear_out(self, member: MemberProcess) -> None:
+        """Hear a member to its end: what it tells last, it may have committed."""
+        deadline = time.monotonic() + LEAVE_SECONDS
+        while time.monotonic() < deadline:
+            is_alive = member.is_alive
+            if self._hear(member, _TELL_SECONDS) is None and not is_alive:
+                return
 
     def _hear(self, member: MemberProcess, timeout_seconds: float) -> Told | None:
         told = member.told(timeout_seconds)

@@ -88,5 +88,8 @@ class Ledger:
             found.append(f"and {len(self.wrong) - SHOWN} more of these")
         for group in groups:
             if missing := sorted(self.unread(group)):
-                found.append(f"{group} has not read {len(missing)} records: {missing[:5]} ...")
+                partitions = {partition for partition, _ in missing}
+                known = self.committed.get(group, {})
+                committed = {each: offset for each, offset in known.items() if each[1] in partitions}
+                found.append(f"{group} has not read {len(missing)} records: {missing[:5]} ...; {committed=}")
         return found

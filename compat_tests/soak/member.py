@@ -92,9 +92,7 @@ class MemberProcess:
 def _live(
     pipe: Connection, client_class: type[Client], bootstrap: str, settings: ConsumerSettings, topic: str
 ) -> None:
-    client = client_class(bootstrap)
-    consumer = _opened(client, settings)
-    consumer.subscribe([topic])
+    client, consumer = _opened(client_class, bootstrap, settings, topic)
     while not pipe.poll():
         _step(pipe, consumer)
     consumer.close()
@@ -112,16 +110,24 @@ def _step(pipe: Connection, consumer: Consumer) -> None:
             pipe.send(Told((), _holds(consumer), refused))
 
 
-def _opened(client: Client, settings: ConsumerSettings) -> Consumer:
-    """A consumer; where the broker is just being started again, on a later try."""
+def _opened(
+    client_class: type[Client], bootstrap: str, settings: ConsumerSettings, topic: str
+) -> tuple[Client, Consumer]:
+    """A consumer that has subscribed; where the broker is just being started again, on a later try."""
     deadline = time.monotonic() + START_SECONDS
     while True:
-        consumer, refused = _tried(lambda: client.consumer(settings))
-        if consumer is not None:
-            return consumer
+        opened, refused = _tried(lambda: _subscribed(client_class(bootstrap), settings, topic))
+        if opened is not None:
+            return opened
         if time.monotonic() > deadline:
             raise RuntimeError(refused)
         time.sleep(POLL_SECONDS)
+
+
+def _subscribed(client: Client, settings: ConsumerSettings, topic: str) -> tuple[Client, Consumer]:
+    consumer = client.consumer(settings)
+    consumer.subscribe([topic])
+    return client, consumer
 
 
 def _tried(act: Callable[[], T]) -> tuple[T | None, str | None]:

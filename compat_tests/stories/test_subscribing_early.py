@@ -31,7 +31,7 @@ def other_client(strict_bootstrap: str) -> Iterator[Client]:
     client.close()
 
 
-@pytest.mark.needs(Capability.PATIENT_SUBSCRIPTION)
+@pytest.mark.needs(Capability.EARLY_SUBSCRIPTION)
 @pytest.mark.parametrize("assignor", PROTOCOLS)
 def test_partitions_come_with_the_topic(
     client_class: type[Client],

@@ -178,10 +178,10 @@ def test_group_metadata_is_formatted(tool: RunTool, topic: str, group: str, fill
     values = [entry["value"]["data"] for entry in of_group]
 
     assert {entry["key"]["type"] for entry in of_group} == {GROUP_METADATA}
-    assert [value["protocolType"] for value in values] == ["consumer"] * len(values)
-    assert [len(value["members"]) for value in values] == [1, 0]
-    assert values[0]["members"][0]["clientHost"] == "/127.0.0.1"
-    assert values[-1]["generation"] > values[0]["generation"]
+    assert [value["protocolType"] for value in values] == ["", "consumer", "consumer"]
+    assert [len(value["members"]) for value in values] == [0, 1, 0]
+    assert [value["generation"] for value in values] == [0, 1, 2]
+    assert values[1]["members"][0]["clientHost"] == "/127.0.0.1"
 
 
 @pytest.mark.tool(CONSUMER)

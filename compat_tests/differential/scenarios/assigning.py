@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compat_tests.differential.consumer_groups import LEAVES, ConsumerGroup
+from compat_tests.differential.consumer_groups import (
+    LEAVES,
+    ConsumerGroup,
+    create_topic_for_groups,
+)
 from compat_tests.differential.groups import await_groups
 from compat_tests.differential.side import Side
-from compat_tests.differential.topics import create_topic
 
 VERSION = 1
 PARTITION_COUNTS = {"aimed-seven": 7, "aimed-five": 5, "aimed-one": 1, "aimed-four": 4}
@@ -47,7 +50,7 @@ def assigning(side: Side) -> None:
     """Describe the group after every change; nobody gives anything up, for targets do not wait."""
     await_groups(side)
     for name, count in PARTITION_COUNTS.items():
-        create_topic(side, name, count)
+        create_topic_for_groups(side, name, count)
     for kind, (assignor, subscriptions) in KINDS.items():
         _come_and_go(ConsumerGroup(side, f"aimed-{kind}", VERSION), assignor, subscriptions)
 

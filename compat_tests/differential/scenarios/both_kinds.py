@@ -8,10 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from compat_tests.differential.asked_versions import every
-from compat_tests.differential.consumer_groups import ConsumerGroup
+from compat_tests.differential.consumer_groups import (
+    ConsumerGroup,
+    create_topic_for_groups,
+)
 from compat_tests.differential.groups import Asker, await_groups, subscription
 from compat_tests.differential.side import Side
-from compat_tests.differential.topics import Topic, create_topic
+from compat_tests.differential.topics import Topic
 from wirekafka.protocol.apis.consumer_group_describe import ConsumerGroupDescribeRequest
 from wirekafka.protocol.apis.describe_groups import DescribeGroupsRequest
 from wirekafka.protocol.apis.list_groups import ListGroupsRequest
@@ -27,7 +30,7 @@ TYPE_FILTERS = (["consumer"], ["Consumer"], ["CLASSIC"], ["consumer", "classic"]
 def both_kinds(side: Side) -> None:
     """List and describe groups of both kinds, those of the new one in every state."""
     await_groups(side)
-    topic = create_topic(side, "kinds", 2)
+    topic = create_topic_for_groups(side, "kinds", 2)
     _make(side, topic)
     for version in every(ListGroupsRequest):
         _list(side, version)

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compat_tests.differential.asked_versions import every
-from compat_tests.differential.consumer_groups import ConsumerGroup
+from compat_tests.differential.consumer_groups import (
+    ConsumerGroup,
+    create_topic_for_groups,
+)
 from compat_tests.differential.groups import Asker, await_groups, subscription
 from compat_tests.differential.side import Side
-from compat_tests.differential.topics import Topic, create_topic
+from compat_tests.differential.topics import Topic
 from wirekafka.protocol.apis.delete_groups import DeleteGroupsRequest
 from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitRequest,
@@ -31,7 +34,10 @@ Places = Sequence[tuple[str, Sequence[int]]]
 def deleting_groups(side: Side) -> None:
     """Delete offsets, then the groups, in every version and state."""
     await_groups(side)
-    one, two = create_topic(side, "deleted-offsets", 2), create_topic(side, "deleted-offsets-too", 1)
+    one, two = (
+        create_topic_for_groups(side, "deleted-offsets", 2),
+        create_topic_for_groups(side, "deleted-offsets-too", 1),
+    )
     for version in every(DeleteGroupsRequest):
         side.stands.begin()
         prefix = f"deleted-{version}"

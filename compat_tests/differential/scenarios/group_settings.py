@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from compat_tests.differential.consumer_groups import ConsumerGroup
+from compat_tests.differential.consumer_groups import (
+    ConsumerGroup,
+    create_topic_for_groups,
+)
 from compat_tests.differential.groups import await_groups
 from compat_tests.differential.side import Side
-from compat_tests.differential.topics import create_topic
 from wirekafka.protocol.apis.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from wirekafka.protocol.apis.incremental_alter_configs import (
     IncrementalAlterConfigsEntry,
@@ -26,7 +28,7 @@ DYNAMIC_GROUP = 8
 def group_settings(side: Side) -> None:
     """Change a group's settings before and while it has members."""
     await_groups(side)
-    topic = create_topic(side, "settings", 2)
+    topic = create_topic_for_groups(side, "settings", 2)
     group = ConsumerGroup(side, "settings", 1)
     _set(side, group.name, "consumer.heartbeat.interval.ms", "7000")
     first, second = group.member("m-a"), group.member("m-b")

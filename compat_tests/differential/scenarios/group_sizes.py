@@ -5,7 +5,11 @@ Called by `run`. Source: KIP-389 (group.max.size), KIP-848 (group.consumer.max.s
 
 from __future__ import annotations
 
-from compat_tests.differential.consumer_groups import LEAVES, ConsumerGroup
+from compat_tests.differential.consumer_groups import (
+    LEAVES,
+    ConsumerGroup,
+    create_topic_for_groups,
+)
 from compat_tests.differential.groups import (
     INSTANCE_IN_JOIN,
     Asker,
@@ -14,7 +18,7 @@ from compat_tests.differential.groups import (
     subscription,
 )
 from compat_tests.differential.side import Side
-from compat_tests.differential.topics import Topic, create_topic
+from compat_tests.differential.topics import Topic
 from compat_tests.differential.wire import Connection
 
 JOIN_KEY = 11
@@ -25,7 +29,7 @@ HANDSHAKE = 4
 def group_sizes(side: Side) -> None:
     """Let more members in than a group may have, by both protocols, where the broker allows two."""
     await_groups(side)
-    topic = create_topic(side, "sizes", 2)
+    topic = create_topic_for_groups(side, "sizes", 2)
     group = ConsumerGroup(side, "sizes-new", 1)
     members = [group.member(f"m-{number}") for number in range(4)]
     for member in members:

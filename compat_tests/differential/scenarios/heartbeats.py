@@ -11,11 +11,12 @@ from compat_tests.differential.consumer_groups import (
     LEAVES,
     LEAVES_FOR_A_WHILE,
     ConsumerGroup,
+    create_topic_for_groups,
     held,
 )
 from compat_tests.differential.groups import await_groups
 from compat_tests.differential.side import Side
-from compat_tests.differential.topics import Topic, create_topic
+from compat_tests.differential.topics import Topic
 from wirekafka.protocol.apis.consumer_group_describe import ConsumerGroupDescribeRequest
 from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
@@ -23,7 +24,7 @@ from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartb
 def heartbeats(side: Side) -> None:
     """Join, beat, fall behind and leave in every version."""
     await_groups(side)
-    topic = create_topic(side, "beaten", 3)
+    topic = create_topic_for_groups(side, "beaten", 3)
     for version in every(ConsumerGroupHeartbeatRequest):
         side.stands.begin()
         group = ConsumerGroup(side, f"beaten-{version}", version)

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from compat_tests.differential.consumer_groups import LEAVES_FOR_A_WHILE, ConsumerGroup, ConsumerMember
+from compat_tests.differential.consumer_groups import (
+    LEAVES_FOR_A_WHILE,
+    ConsumerGroup,
+    ConsumerMember,
+    create_topic_for_groups,
+)
 from compat_tests.differential.groups import await_groups
 from compat_tests.differential.side import Side
-from compat_tests.differential.topics import Topic, create_topic
+from compat_tests.differential.topics import Topic
 from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -30,7 +35,7 @@ INSTANCES, MEMBERS = 7, 9
 def member_offsets(side: Side) -> None:
     """Commit and fetch with every epoch a member can have, and with those it cannot."""
     await_groups(side)
-    topic = create_topic(side, "members-offsets", 2)
+    topic = create_topic_for_groups(side, "members-offsets", 2)
     group = ConsumerGroup(side, "members-offsets", 1)
     first, second = group.member("m-a"), group.member("m-b")
     first.join("first joins", topic.name)

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from compat_tests.differential.consumer_groups import ConsumerGroup, ConsumerMember
+from compat_tests.differential.consumer_groups import (
+    ConsumerGroup,
+    ConsumerMember,
+    create_topic_for_groups,
+)
 from compat_tests.differential.groups import Asker, Protocols, assignment, await_groups, subscription
 from compat_tests.differential.side import Side
-from compat_tests.differential.topics import Topic, create_topic
+from compat_tests.differential.topics import Topic
 from compat_tests.differential.wire import Connection, framed, request_body
 from wirekafka.protocol.apis.list_groups import ListGroupsRequest
 from wirekafka.protocol.apis.offset_commit import (
@@ -29,8 +33,8 @@ JOIN, JOIN_KEY, SYNC_KEY, SYNC = 9, 11, 14, 5
 def mixing(side: Side) -> None:
     """Mix members of both protocols, where the broker lets a group go both ways."""
     await_groups(side)
-    topic = create_topic(side, "mixed", 4)
-    create_topic(side, OTHER_TOPIC, 2)
+    topic = create_topic_for_groups(side, "mixed", 4)
+    create_topic_for_groups(side, OTHER_TOPIC, 2)
     _stable_group_is_upgraded(_Mixed(side, "upgraded", topic))
     _group_is_downgraded(_Mixed(side, "downgraded", topic))
     _downgraded_by_replacement(_Mixed(side, "replaced", topic))

@@ -6,17 +6,25 @@ Called by `run`. Source: KIP-848, "Reconciliation of the group"; Kafka's Current
 from __future__ import annotations
 
 from compat_tests.differential.asked_versions import every
-from compat_tests.differential.consumer_groups import JOINS, ConsumerGroup, held
+from compat_tests.differential.consumer_groups import (
+    JOINS,
+    ConsumerGroup,
+    create_topic_for_groups,
+    held,
+)
 from compat_tests.differential.groups import await_groups
 from compat_tests.differential.side import Side
-from compat_tests.differential.topics import Topic, create_topic
+from compat_tests.differential.topics import Topic
 from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
 
 def reconciling(side: Side) -> None:
     """Let members come and go, with the steps between in every order."""
     await_groups(side)
-    one, two = create_topic(side, "reconciled", 4), create_topic(side, "reconciled-too", 3)
+    one, two = (
+        create_topic_for_groups(side, "reconciled", 4),
+        create_topic_for_groups(side, "reconciled-too", 3),
+    )
     for version in every(ConsumerGroupHeartbeatRequest):
         for assignor in ("uniform", "range"):
             group = ConsumerGroup(side, f"reconciled-{version}-{assignor}", version)

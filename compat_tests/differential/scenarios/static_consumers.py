@@ -6,10 +6,15 @@ Called by `run`. Source: KIP-848, "Static membership"; KIP-345.
 from __future__ import annotations
 
 from compat_tests.differential.asked_versions import every
-from compat_tests.differential.consumer_groups import LEAVES, LEAVES_FOR_A_WHILE, ConsumerGroup
+from compat_tests.differential.consumer_groups import (
+    LEAVES,
+    LEAVES_FOR_A_WHILE,
+    ConsumerGroup,
+    create_topic_for_groups,
+)
 from compat_tests.differential.groups import await_groups
 from compat_tests.differential.side import Side
-from compat_tests.differential.topics import Topic, create_topic
+from compat_tests.differential.topics import Topic
 from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
 INSTANCE = "i-a"
@@ -18,7 +23,7 @@ INSTANCE = "i-a"
 def static_consumers(side: Side) -> None:
     """Go through the life of static members in every version."""
     await_groups(side)
-    topic = create_topic(side, "static-consumed", 4)
+    topic = create_topic_for_groups(side, "static-consumed", 4)
     for version in every(ConsumerGroupHeartbeatRequest):
         group = ConsumerGroup(side, f"static-consumed-{version}", version)
         _gone_for_a_while(group, topic)

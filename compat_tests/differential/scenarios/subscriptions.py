@@ -14,6 +14,7 @@ from compat_tests.differential.consumer_groups import (
     ConsumerGroup,
     ConsumerMember,
     beat_of,
+    create_topic_for_groups,
 )
 from compat_tests.differential.groups import await_groups
 from compat_tests.differential.side import Side
@@ -50,7 +51,8 @@ def subscriptions(side: Side) -> None:
     await_groups(side)
     for version in every(ConsumerGroupHeartbeatRequest):
         _topics(ConsumerGroup(side, f"subscribed-{version}", version))
-    one, two = create_topic(side, "sought-one", 2), create_topic(side, "sought-two", 1)
+    one = create_topic_for_groups(side, "sought-one", 2)
+    two = create_topic_for_groups(side, "sought-two", 1)
     _patterns(side)
     _patterns_and_names(ConsumerGroup(side, "sought", FIRST_WITH_PATTERNS), one, two)
     _comes_later(side)
@@ -58,7 +60,7 @@ def subscriptions(side: Side) -> None:
 
 def _topics(group: ConsumerGroup) -> None:
     side = group.side
-    one, later = create_topic(side, f"{group.name}-one", 2), f"{group.name}-later"
+    one, later = create_topic_for_groups(side, f"{group.name}-one", 2), f"{group.name}-later"
     member = group.member("m-a")
     member.join("join for a topic and one that is not there", one.name, later)
     member.report("report the one")
