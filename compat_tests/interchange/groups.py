@@ -96,13 +96,16 @@ def _classic(side: Side, group: str, topic: Topic, instance: str | None) -> str:
 
 
 def _shared(side: Side, one: Topic, two: Topic) -> tuple[ConsumerMember, ConsumerMember]:
-    """Two members: one gives up what the other waits for."""
+    """Two members: one gives up what the other waits for.
+
+    By the range assignor, for the uniform one takes topics in an order that goes by the hashes of their ids.
+    """
     group = ConsumerGroup(side, SHARED, 1)
     first, second = group.member("m-a"), group.member("m-b")
-    first.join("first joins", one.name, two.name, instance="i-a", rack="r")
+    first.join("first joins", one.name, two.name, instance="i-a", rack="r", assignor="range")
     first.report("first reports")
     _commit(side, SHARED, one, first.member_id, first.epoch)
-    second.join("second joins", one.name, two.name)
+    second.join("second joins", one.name, two.name, assignor="range")
     first.beat("first hears")
     return first, second
 

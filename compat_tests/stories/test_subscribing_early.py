@@ -15,7 +15,7 @@ from compat_tests.clients import installed_clients
 from compat_tests.clients.adapter import Capability, Client, ConsumerSettings, Record
 from compat_tests.conftest import OpenConsumer
 from compat_tests.stories.members import PROTOCOLS, sizes
-from compat_tests.stories.waiting import poll_until, values
+from compat_tests.stories.waiting import code_of, eventually, poll_until, values
 
 REFRESH_SECONDS = 1.0
 LEEWAY_SECONDS = 2.0
@@ -27,6 +27,8 @@ def other_client(strict_bootstrap: str) -> Iterator[Client]:
     """Give a client that is not under test, to create what the other waits for."""
     able = [client for client in installed_clients() if Capability.TOPIC_ADMIN not in client.not_supported]
     client = able[0](strict_bootstrap)
+    # A broker just started has its coordinator of groups a little later; that wait is none of this story's.
+    eventually(lambda: code_of(lambda: client.admin().group_offsets("nobody")) == 0)
     yield client
     client.close()
 

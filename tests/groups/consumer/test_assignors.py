@@ -5,12 +5,13 @@ import sys
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.assignments import Group, groups, kafka_cases
 from wirekafka.groups.consumer.assignors import ASSIGNORS
 
+patient = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 both = pytest.mark.parametrize("name", [*ASSIGNORS])
 
 
@@ -32,6 +33,7 @@ def test_assignments_are_those_of_kafka(name: str) -> None:
 
 
 @both
+@patient
 @given(group=groups())
 def test_every_partition_has_one_owner_that_subscribes_to_it(name: str, group: Group) -> None:
     """KIP-848: all partitions of subscribed topics are assigned, each once, and no others."""
@@ -55,6 +57,7 @@ def test_every_partition_has_one_owner_that_subscribes_to_it(name: str, group: G
 
 
 @both
+@patient
 @given(group=groups())
 def test_every_member_has_an_answer_without_empty_sets(name: str, group: Group) -> None:
     """So that equal assignments are equal values."""
@@ -64,6 +67,7 @@ def test_every_member_has_an_answer_without_empty_sets(name: str, group: Group) 
     assert all(partitions for assignment in made.values() for partitions in assignment.values())
 
 
+@patient
 @given(group=groups(), chance=st.randoms())
 def test_ranges_do_not_go_by_the_order_in_which_members_are_told(group: Group, chance: Random) -> None:
     """They go by the members' own: instance ids, then member ids."""
@@ -76,6 +80,7 @@ def test_ranges_do_not_go_by_the_order_in_which_members_are_told(group: Group, c
 
 
 @both
+@patient
 @given(group=groups())
 def test_nothing_moves_when_nothing_changed(name: str, group: Group) -> None:
     """A target that an assignor made is its answer the next time."""

@@ -115,6 +115,7 @@ def test_a_group_in_its_first_rebalance_is_upgraded_too() -> None:
     assert answer.error_code == 0
     assert play.answers[waits].error_code == ErrorCode.REBALANCE_IN_PROGRESS  # type: ignore[attr-defined, index]
     assert len(play.group.members) == 2
+    assert play.group.members[f"a-{waits}"].member_epoch == 1
 
 
 def test_old_members_are_expected_within_their_own_session_time_out() -> None:

@@ -115,8 +115,8 @@ class Judge:
         self._stored[place] = topic_id, offset
 
     def both_read(self, other: "SimulatedMember", member: "SimulatedMember", partition: Partition) -> None:
-        """Judge that two members read the same partition, unless one was dropped and cannot know yet."""
-        if other.is_counted():
+        """Judge that two members read the same partition, unless either was dropped and cannot know yet."""
+        if other.is_counted() and member.is_counted():
             self.world.find(f"{other} and {member} read partition {partition.number} at once")
 
     # --- after a restart ---

@@ -83,10 +83,15 @@ def _upgraded(topics: Topics, classic: ClassicGroup, member: Member) -> Consumer
             ],
         ),
         state=MemberState.STABLE,
-        member_epoch=classic.generation_id,
-        previous_member_epoch=classic.generation_id,
-        assigned=with_epoch(assigned, classic.generation_id),
+        member_epoch=_epoch(classic),
+        previous_member_epoch=_epoch(classic),
+        assigned=with_epoch(assigned, _epoch(classic)),
     )
+
+
+def _epoch(classic: ClassicGroup) -> int:
+    """Give the generation, or 1 in the first rebalance: epoch 0 is a member's that joins."""
+    return max(classic.generation_id, 1)
 
 
 def _assigned(topics: Topics, classic: ClassicGroup, member: Member) -> Assignment:
@@ -112,10 +117,10 @@ def _records(
     for member in members:
         yield stored.member_record(group_id, member)
     found_hash = metadata_hash(facts for facts in named if facts is not None)
-    yield stored.epoch_record(group_id, classic.generation_id, found_hash)
+    yield stored.epoch_record(group_id, _epoch(classic), found_hash)
     for member in members:
         yield stored.target_record(group_id, member.member_id, without_epochs(member.assigned))
-    yield stored.target_epoch_record(group_id, classic.generation_id, 0)
+    yield stored.target_epoch_record(group_id, _epoch(classic), 0)
     for member in members:
         yield stored.current_record(group_id, member)
 

@@ -1,4 +1,4 @@
-"""A static member that comes back by the classic protocol, where it was the last one by the consumer protocol.
+"""A static member that comes back by the classic protocol, and was the last one by the consumer protocol.
 
 Called by `joining`. With it the group becomes a classic one, as when the last of the others leaves.
 
