@@ -169,8 +169,8 @@ class SimulatedMember:
         """Process a few records of every partition, if there are any."""
         for partition, position in self.reading.items():
             topic = self.world.topics.topic(partition.topic_id)
-            if topic is None:
-                continue
+            if topic is None or partition.number >= len(topic.ends):
+                continue  # deleted, or made anew with fewer partitions than the plan was for
             if position > topic.processed[partition.number]:
                 self.world.find(
                     f"{self} reads {partition.number} of {topic.name} from {position}, and what is between "
