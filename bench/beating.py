@@ -1,9 +1,11 @@
-"""1,000 groups of 3 members that do nothing but send heartbeats, over one connection for each of the three.
+"""1,000 groups of 3 members that do nothing but send heartbeats, each over a connection of its own.
 
-Members join by plain requests, so that what is measured is the broker and not 3,000 clients.
+Members join by plain requests, so that what is measured is the broker and not 3,000 clients; they name
+themselves as librdkafka does.
 """
 
-import select
+import resource
+import selectors
 import socket
 import time
 import uuid
@@ -14,6 +16,7 @@ from typing import Self, TypeVar
 from frames import ask, create_topic, frame, receive_frame
 
 from wirekafka.protocol.api import Api
+from wirekafka.protocol.apis.api_versions import API_VERSIONS, ApiVersionsRequest
 from wirekafka.protocol.apis.consumer_group_heartbeat import (
     CONSUMER_GROUP_HEARTBEAT,
     ConsumerGroupHeartbeatRequest,
@@ -37,7 +40,7 @@ from wirekafka.protocol.message import Message
 CLASSIC, CONSUMER = "classic", "consumer"
 GROUPS, MEMBERS = 1000, 3
 _TOPIC, _PARTITIONS = "beats", 6
-_FIND, _JOIN, _SYNC, _HEARTBEAT, _LEAVE, _CONSUMER = 4, 7, 4, 4, 4, 1
+_FIND, _JOIN, _SYNC, _HEARTBEAT, _LEAVE, _CONSUMER, _VERSIONS = 4, 7, 4, 4, 4, 1, 3
 _SESSION_MS, _REBALANCE_MS = 120_000, 300_000
 _CLASSIC_INTERVAL_MS = 3000
 _LEAVING_EPOCH = -1
@@ -62,6 +65,8 @@ class Beating:
     epoch: int = 0
     owned: list[HeartbeatTopicPartitions] = field(default_factory=list)
     request: bytes = b""
+    waits: bool = False
+    """Whether a heartbeat of it is not answered yet."""
 
 
 class BeatingGroups:
@@ -72,8 +77,11 @@ class BeatingGroups:
         self._sockets = [socket.create_connection((host, int(port))) for _ in range(MEMBERS)]
         for sock in self._sockets:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._address = host, int(port)
         self._protocol = protocol
         self._members: list[Beating] = []
+        self._ready = selectors.DefaultSelector()
+        self._space = bytearray(_ANSWER_BYTES)
         self.interval_ms = _CLASSIC_INTERVAL_MS
 
     def __enter__(self) -> Self:
@@ -90,7 +98,19 @@ class BeatingGroups:
                     self._members.append(member)
                     self._beat_consumer(member, joins=True)
             self._settle()
+        self._connect_each()
         return self
+
+    def _connect_each(self) -> None:
+        """Give every member a connection of its own, on which it says who it is."""
+        _allow_connections(len(self._members))
+        naming = ApiVersionsRequest(client_software_name="librdkafka", client_software_version="2.16.0")
+        for member in self._members:
+            member.sock = socket.create_connection(self._address)
+            member.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            member.sock.sendall(frame(API_VERSIONS.key, _VERSIONS, naming))
+            receive_frame(member.sock, self._space)
+            self._ready.register(member.sock, selectors.EVENT_READ, member)
 
     def __exit__(self, *error: object) -> None:
         if self._protocol == CLASSIC:
@@ -102,34 +122,37 @@ class BeatingGroups:
             for member in self._members:
                 member.epoch = _LEAVING_EPOCH
                 self._beat_consumer(member)
-        for sock in self._sockets:
+        self._ready.close()
+        for sock in (*self._sockets, *(member.sock for member in self._members)):
             sock.close()
 
     def beat(self, seconds: float) -> float:
         """Let every member beat at its interval for so long, evenly spread; give the answers a second."""
-        begun, sent, answered = time.perf_counter(), 0, 0
+        begun, turns, answered = time.perf_counter(), 0, 0
         gap_seconds = self.interval_ms / 1000 / len(self._members)
         while (now := time.perf_counter()) - begun < seconds:
             due = int((now - begun) / gap_seconds)
-            for number in range(sent, due):
+            for number in range(turns, due):
                 member = self._members[number % len(self._members)]
-                member.sock.sendall(member.request)
-            sent = due
+                if not member.waits:  # a client has one heartbeat in flight
+                    member.sock.sendall(member.request)
+                    member.waits = True
+            turns = due
             answered += self._take_answers(now + _TICK_SECONDS)
-        deadline = time.perf_counter() + 10
-        while answered < sent:
-            answered += self._take_answers(deadline)
-        return answered / seconds
+        rate = answered / seconds
+        while any(member.waits for member in self._members):
+            self._take_answers(time.perf_counter() + _TICK_SECONDS)
+        return rate
 
     def _take_answers(self, until: float) -> int:
         """Take what is answered by then; every answer must be without an error."""
         count = 0
         while (left := until - time.perf_counter()) > 0:
-            ready, _, _ = select.select(self._sockets, [], [], left)
-            for sock in ready:
-                answer = receive_frame(sock, bytearray(_ANSWER_BYTES))
+            for key, _ in self._ready.select(left):
+                answer = receive_frame(key.data.sock, self._space)
                 code = int.from_bytes(answer[_ERROR_CODE], "big", signed=True)
                 assert code == ErrorCode.NONE, f"a heartbeat was answered with {code}"
+                key.data.waits = False
                 count += 1
         return count
 
@@ -161,6 +184,12 @@ class BeatingGroups:
         if answer.assignment is not None:
             member.owned = answer.assignment.topic_partitions
         return joins or before != (member.epoch, member.owned)
+
+
+def _allow_connections(count: int) -> None:
+    """Let this process hold so many, and some files beside them."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(count + 200, most), most))
 
 
 def _find_coordinator(sock: socket.socket) -> None:

@@ -11,7 +11,7 @@ brokers at their defaults, and with no initial delay: group.initial.rebalance.de
 protocol group.consumer.assignment.interval.ms=0.
 
 *beats*: processor time of the broker while 1,000 groups of 3 members each send nothing but heartbeats, over
-few connections, by the classic protocol every 3 s, by the consumer protocol as often as the broker says.
+3,000 connections, by the classic protocol every 3 s, by the consumer protocol as often as the broker says.
 
 The exit status is 1 when a median misses its target.
 """

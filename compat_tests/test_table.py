@@ -13,7 +13,7 @@ import pytest
 
 from compat_tests.table import NOT_OFFERED, NOT_SUPPORTED, Outcome, Results, cell_of
 
-NODE = "compat_tests/stories/test_groups.py::test_two_share[java-range]"
+NODE = "compat_tests/stories/test_sharing.py::test_two_members_share[java-range]"
 
 
 def report(
@@ -32,7 +32,7 @@ def test_story_is_named_by_file_and_function() -> None:
     results = Results()
     results.add(report("passed"), "java")
 
-    assert results.stories() == [("groups", "test_two_share")]
+    assert results.stories() == [("sharing", "test_two_members_share")]
     assert results.counts("java") == Counter({Outcome.PASSED: 1})
 
 
@@ -51,7 +51,7 @@ def test_failing_setup_fails_the_story() -> None:
     results = Results()
     results.add(report("failed", when="setup", told="broken"), "java")
 
-    assert results.counts("java", "test_two_share") == Counter({Outcome.FAILED: 1})
+    assert results.counts("java", "test_two_members_share") == Counter({Outcome.FAILED: 1})
 
 
 @pytest.mark.parametrize(

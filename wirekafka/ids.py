@@ -20,14 +20,14 @@ class TopicPartition(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
-def topic_id_text(topic_id: bytes) -> str:
-    """Write a topic id as Kafka prints it: URL-safe base64 without padding."""
-    return base64.urlsafe_b64encode(topic_id).rstrip(b"=").decode()
+def uuid_text(uuid: bytes) -> str:
+    """Write a UUID, of a topic or anything else, as Kafka prints it: URL-safe base64 without padding."""
+    return base64.urlsafe_b64encode(uuid).rstrip(b"=").decode()
 
 
-def topic_id_from_text(text: str) -> TopicId:
-    """Read back what `topic_id_text` wrote. Raises ValueError on anything else."""
+def uuid_from_text(text: str) -> bytes:
+    """Read back what `uuid_text` wrote. Raises ValueError on anything else."""
     raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     if len(raw) != 16:
-        raise ValueError(f"a topic id has 16 bytes, {text!r} has {len(raw)}")
-    return TopicId(raw)
+        raise ValueError(f"a UUID has 16 bytes, {text!r} has {len(raw)}")
+    return raw

@@ -19,7 +19,7 @@ from wirekafka.broker import (
     open_broker,
 )
 from wirekafka.broker.fetch_sessions import FetchedPartition
-from wirekafka.ids import TopicPartition, topic_id_text
+from wirekafka.ids import TopicPartition, uuid_text
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from wirekafka.protocol.apis.fetch import FetchPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -131,7 +131,7 @@ async def test_no_topic_id_looks_like_an_option(broker: Broker, monkeypatch: pyt
     monkeypatch.setattr("wirekafka.broker.cluster.uuid.uuid4", Uuid)
     topic_id = await create_topic(broker, "t")
 
-    assert topic_id_text(b"\xfb" + bytes(15)).startswith("-")
+    assert uuid_text(b"\xfb" + bytes(15)).startswith("-")
     assert topic_id == b"\x01" + bytes(15)
 
 

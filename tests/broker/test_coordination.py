@@ -8,7 +8,7 @@ import trio
 from tests.broker.support import change_configs, create_topic, delete_topic
 from wirekafka.broker import OFFSETS_TOPIC, Broker, BrokerConfig, GroupClient, open_broker
 from wirekafka.groups import GroupRecord, GroupShard, partition_for
-from wirekafka.groups.consumer import pace
+from wirekafka.groups import pace
 from wirekafka.machine import Decision, Ticket
 from wirekafka.protocol.apis.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -139,6 +139,48 @@ async def test_groups_whose_log_found_no_space_are_served_when_it_is_back(
             await trio.sleep(0.05)
     assert error_code == 0
     assert committed(broker, "g") == {"t": 5}
+
+
+async def test_fault_in_a_shard_has_its_groups_read_from_the_log_again(
+    with_groups: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was in memory may be half changed, what is written is not. The next fault is only told."""
+    await create_topic(with_groups, "t")
+    await commit(with_groups, "g", "t", 5)
+    before = with_groups.coordination.look("g")
+
+    def fail(shard: GroupShard, ticket: Ticket, now_ms: int) -> Decision[GroupRecord]:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await with_groups.coordination.ask("g", fail)
+    after = with_groups.coordination.look("g")
+    with pytest.raises(ZeroDivisionError):
+        await with_groups.coordination.ask("g", fail)
+
+    assert after is not before
+    assert with_groups.coordination.look("g") is after
+    assert committed(with_groups, "g") == {"t": 5}
+    assert await commit(with_groups, "g", "t", 6) == 0
+
+
+async def test_groups_whose_log_nobody_can_take_up_are_left_out(
+    with_groups: Broker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The others are served, and the broker starts."""
+    index = partition_for("g", 3)
+    partition = with_groups.partitions.find(OFFSETS_TOPIC, index)
+
+    def loaded(shard: GroupShard, now_ms: int) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(GroupShard, "loaded", loaded)
+    with_groups.coordination.open_shard(index, partition)
+
+    with pytest.raises(KafkaError) as refusal:
+        with_groups.coordination.look("g")
+    assert refusal.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert "ZeroDivisionError" in caplog.text
 
 
 async def commit_if_served(broker: Broker, group_id: str, topic: str, offset: int) -> int | None:

@@ -5,21 +5,16 @@ from dataclasses import fields, replace
 import pytest
 
 from wirekafka.broker.group_settings import group_config, overrides_of
-from wirekafka.groups import GroupConfig
-from wirekafka.groups.config import MigrationPolicy
+from wirekafka.groups import GroupConfig, MigrationPolicy
+from wirekafka.groups.consumer.assignors import ASSIGNORS
 from wirekafka.metadata import MetadataImage, Settings
+from wirekafka.metadata.configs.broker_groups import ASSIGNOR_NAMES
 from wirekafka.protocol.stored.cluster_metadata import ConfigRecord
 
 CONSUMER_TIMES = {
     "group.consumer.session.timeout.ms": "46000",
-    "group.consumer.min.session.timeout.ms": "44000",
-    "group.consumer.max.session.timeout.ms": "61000",
     "group.consumer.heartbeat.interval.ms": "7000",
-    "group.consumer.min.heartbeat.interval.ms": "6000",
-    "group.consumer.max.heartbeat.interval.ms": "16000",
     "group.consumer.assignment.interval.ms": "1001",
-    "group.consumer.min.assignment.interval.ms": "1",
-    "group.consumer.max.assignment.interval.ms": "15001",
     "group.consumer.regex.refresh.interval.ms": "600001",
     "group.consumer.max.size": "7",
 }
@@ -73,6 +68,11 @@ def test_assignor_may_be_named_by_kafkas_class() -> None:
     config = group_config(Settings.load("", {"group.consumer.assignors": f"{name},uniform"}))
 
     assert config.group_consumer_assignors == ("range", "uniform")
+
+
+def test_assignors_that_may_be_named_are_those_there_are() -> None:
+    """The settings and the groups know them each for itself."""
+    assert set(ASSIGNOR_NAMES.values()) == set(ASSIGNORS)
 
 
 def test_groups_own_settings_hold_from_the_next_question_on() -> None:

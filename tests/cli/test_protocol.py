@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from wirekafka.cli.protocol import protocol
-from wirekafka.ids import topic_id_text
+from wirekafka.ids import uuid_text
 from wirekafka.protocol.apis.api_versions import ApiVersionsResponse
 from wirekafka.protocol.apis.heartbeat import HeartbeatResponse
 from wirekafka.protocol.apis.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -198,7 +198,7 @@ def test_long_fields_are_cut_and_ids_written_as_kafka_prints_them() -> None:
     """Twelve bytes and how many more there are; a topic id in base64."""
     result = decode(produce_request(b""))
 
-    assert "topic_id  " + topic_id_text(bytes(range(16))) in result.stdout
+    assert "topic_id  " + uuid_text(bytes(range(16))) in result.stdout
     assert "00 01 02 03 04 05 06 07 08 09 0a 0b +4" in result.stdout
 
 

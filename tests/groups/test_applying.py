@@ -1,6 +1,5 @@
 """Tests of groups/applying.py: which kind of group a record makes, and which gives way."""
 
-from wirekafka.groups import OffsetCommit
 from wirekafka.groups.applying import Durable, apply
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.member import Member
@@ -8,7 +7,7 @@ from wirekafka.groups.classic.stored import new_group_value
 from wirekafka.groups.classic.volatile import JoinDeadline, SessionDeadline, SyncDeadline, Volatile
 from wirekafka.groups.client import Client
 from wirekafka.groups.consumer import stored
-from wirekafka.groups.records import GroupMetadata, GroupRecord
+from wirekafka.groups.records import GroupMetadata, GroupRecord, OffsetCommit
 from wirekafka.protocol.stored.consumer_offsets import OffsetCommitValue
 
 OFFSET = OffsetCommit("g", "t", 0, OffsetCommitValue(offset=1, metadata="", commit_timestamp=1))

@@ -6,10 +6,10 @@ from typing import cast
 import pytest
 
 from tests.support.playbook import GroupPlaybook
-from wirekafka.groups import OffsetCommit
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.offsets import CommittedOffsets
+from wirekafka.groups.records import OffsetCommit
 from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,

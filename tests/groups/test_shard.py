@@ -1,7 +1,8 @@
 """Tests of groups/shard.py; what it decides is tested with the rules and in the stories."""
 
 from tests.support.playbook import GroupPlaybook
-from wirekafka.groups import GroupConfig, GroupMetadata, GroupRecord, GroupShard, OffsetCommit
+from wirekafka.groups import GroupConfig, GroupRecord, GroupShard
+from wirekafka.groups.records import GroupMetadata, OffsetCommit
 from wirekafka.machine import Machine, Ticket
 from wirekafka.protocol.apis.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError

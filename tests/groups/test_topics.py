@@ -5,7 +5,8 @@ The expected numbers were made by Kafka 4.4's own Utils.computeTopicHash and com
 
 import struct
 
-from wirekafka.groups.topics import NO_TOPICS, TopicFacts, metadata_hash, topic_hash
+from tests.support.consumer_playbook import KnownTopics
+from wirekafka.groups.topics import NO_TOPICS, TopicFacts, existing, metadata_hash, topic_hash
 
 
 def _topic(name: str, most: int, least: int, racks: tuple[frozenset[str], ...]) -> TopicFacts:
@@ -51,3 +52,12 @@ def test_no_topics_knows_none() -> None:
     assert (NO_TOPICS.generation, [*NO_TOPICS.names()]) == (0, [])
     assert NO_TOPICS.named("orders") is None
     assert NO_TOPICS.with_id(ORDERS.topic_id) is None
+
+
+def test_topics_that_do_not_exist_are_passed_over() -> None:
+    """A member may subscribe to what is still to be created."""
+    topics = KnownTopics()
+    topics.put("orders", 2)
+
+    assert [facts.name for facts in existing(topics, ["none", "orders"])] == ["orders"]
+    assert [*existing(NO_TOPICS, ["orders"])] == []

@@ -1,7 +1,7 @@
 """registry: a function tied to its Api, and the table made of them."""
 
 from wirekafka.handlers import ADVERTISED, HANDLERS
-from wirekafka.handlers.registry import Handler, handles
+from wirekafka.handlers.registry import Handler, always, handles, never
 from wirekafka.protocol.apis import APIS
 from wirekafka.protocol.apis.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -19,7 +19,7 @@ def test_handler_knows_its_api_and_its_refusal() -> None:
         return HeartbeatResponse(error_code=0)
 
     assert isinstance(heartbeat, Handler)
-    assert (heartbeat.api, heartbeat.may_wait) == (HEARTBEAT, False)
+    assert (heartbeat.api, heartbeat.may_wait) == (HEARTBEAT, never)
     request = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
     assert heartbeat.refusal(request, KafkaError(ErrorCode.NOT_COORDINATOR)).error_code == 16
 
@@ -33,7 +33,8 @@ def test_every_handler_stands_under_its_own_key() -> None:
 
 def test_only_those_that_wait_for_others_may_wait() -> None:
     """Earlier answers are sent before these are asked."""
-    waiting = {handler.api.name for handler in HANDLERS.values() if handler.may_wait is True}
-    for_some = {handler.api.name for handler in HANDLERS.values() if callable(handler.may_wait)}
+    waiting = {handler.api.name for handler in HANDLERS.values() if handler.may_wait is always}
+    at_once = {handler.api.name for handler in HANDLERS.values() if handler.may_wait is never}
+    for_some = {handler.api.name for handler in HANDLERS.values()} - waiting - at_once
 
     assert (waiting, for_some) == (WAIT_FOR_OTHERS, {"Heartbeat"})

@@ -3,7 +3,7 @@
 import pytest
 
 from wirekafka.metadata import ConfigValue, Settings
-from wirekafka.metadata.group_settings import bounds_of, effective_overrides
+from wirekafka.metadata.group_settings import effective_overrides
 
 SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 
@@ -35,18 +35,3 @@ def test_bounds_are_those_the_broker_was_given() -> None:
     settings = Settings.load("", {"group.consumer.max.session.timeout.ms": "70000"})
 
     assert effective_overrides({SESSION: "80000"}, settings) == {SESSION: 70_000}
-
-
-@pytest.mark.parametrize(
-    ("name", "bounds"),
-    [
-        (SESSION, ("group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms")),
-        (
-            "streams.num.standby.replicas",
-            ("group.streams.min.standby.replicas", "group.streams.max.standby.replicas"),
-        ),
-        ("errors.deadletterqueue.topic.name", None),
-    ],
-)
-def test_bounds_have_the_settings_name(name: str, bounds: tuple[str, str] | None) -> None:
-    assert bounds_of(name) == bounds

@@ -15,6 +15,7 @@ import trio.testing
 from tests.support.raw_client import framed, parse_response, request_frame
 from wirekafka.broker import Broker
 from wirekafka.handlers import HANDLERS, ClientConnection, CloseConnection, Endpoint, RequestContext
+from wirekafka.handlers.registry import always
 from wirekafka.protocol.apis.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from wirekafka.protocol.apis.list_groups import (
     LIST_GROUPS,
@@ -161,7 +162,7 @@ async def test_a_request_that_may_wait_lets_out_what_was_answered_before_it(
         await bell.wait()
         return ListGroupsResponse(error_code=0, groups=[])
 
-    handlers[16] = dataclasses.replace(HANDLERS[16], function=answer_later, may_wait=True)
+    handlers[16] = dataclasses.replace(HANDLERS[16], function=answer_later, may_wait=always)
     transport = ScriptedTransport(heartbeat(1) + heartbeat(2) + large(3) + heartbeat(4))
     client = a_client()
     async with trio.open_nursery() as nursery:

@@ -20,7 +20,7 @@ from wirekafka.broker.journal import Journal
 from wirekafka.broker.opening import Watch
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import METADATA_TOPIC, Partitions
-from wirekafka.ids import TopicId, TopicPartition, topic_id_text
+from wirekafka.ids import TopicId, TopicPartition, uuid_text
 from wirekafka.machine import Decision, Ticket
 from wirekafka.metadata import (
     MetadataImage,
@@ -219,5 +219,5 @@ def _new_topic_id() -> TopicId:
     """A random id; none of those that Kafka keeps for itself, none whose text looks like an option."""
     while True:
         topic_id = TopicId(uuid.uuid4().bytes)
-        if not topic_id_text(topic_id).startswith("-"):
+        if not uuid_text(topic_id).startswith("-"):
             return topic_id

@@ -10,21 +10,31 @@ from typing import TypeVar
 
 from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
-from wirekafka.broker.group_settings import OverridesOf, group_config
+from wirekafka.broker.firebreak import contained
+from wirekafka.broker.group_settings import group_config
 from wirekafka.broker.journal import Interruption, Journal
 from wirekafka.broker.partition import Partition
-from wirekafka.groups import DeletedTopic, GroupRecord, GroupShard, partition_for, records
-from wirekafka.groups.consumer.pace import at_pace
-from wirekafka.groups.topics import Topics
+from wirekafka.groups import (
+    DeletedTopic,
+    GroupRecord,
+    GroupShard,
+    OverridesOf,
+    Topics,
+    at_pace,
+    partition_for,
+    records,
+)
 from wirekafka.machine import Decision, Ticket
 from wirekafka.metadata import Settings
 from wirekafka.observability import get_logger
-from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError, MalformedMessage
 
 logger = get_logger("broker")
 
 OFFSETS_TOPIC = "__consumer_offsets"
 _PACE_HOLDS_MS = 1000
+_ANEW_EVERY_MS = 3_600_000
+"""Longer than any session: what fails again and again may not keep all else from falling due."""
 
 T = TypeVar("T")
 
@@ -61,10 +71,40 @@ class Coordination:
         return [shard for shard, _ in self._open()]
 
     def open_shard(self, index: int, partition: Partition) -> None:
-        """Load a partition of `__consumer_offsets` and take up the groups it holds."""
+        """Load a partition of `__consumer_offsets` and take up the groups it holds.
+
+        Raises KafkaError or MalformedMessage when it cannot be read. After what nobody foresaw it is left
+        out.
+        """
+        with contained(
+            f"loading the groups of {partition.topic_partition}",
+            lambda: self.leave_out_shard(index),
+            foreseen=(KafkaError, MalformedMessage),
+        ):
+            self._load_shard(index, partition)
+
+    def _start_anew(self, index: int, partition: Partition) -> None:
+        """Take up groups from their log again, after a fault that may have left them half changed.
+
+        They are as after a restart, and every session begins anew: what failed is not due again at once.
+        """
+        with contained(
+            f"loading the groups of {partition.topic_partition}", lambda: self.leave_out_shard(index)
+        ):
+            self._load_shard(index, partition, may_start_anew_ms=self._clock.now_ms() + _ANEW_EVERY_MS)
+
+    def _load_shard(self, index: int, partition: Partition, may_start_anew_ms: int = 0) -> None:
         shard = GroupShard(index, self._at_pace, self._topics, self._overrides_of)
         self._tell_the_time(shard)
-        journal = Journal(shard, records, partition, clock=self._clock, alarms=self._alarms)
+        journal = Journal(
+            shard,
+            records,
+            partition,
+            clock=self._clock,
+            alarms=self._alarms,
+            start_anew=lambda: self._start_anew(index, partition),
+            may_start_anew_ms=may_start_anew_ms,
+        )
         count = journal.load()
         shard.loaded(self._clock.now_ms())
         journal.set_alarm()
@@ -116,6 +156,7 @@ class Coordination:
     ) -> object:
         """Do as `ask` does, and when `interrupted` returns before there is a reply, ask for one."""
         shard, journal = self._find(group_id)
+        self._keep_pace()
         self._tell_the_time(shard)
         interruption = Interruption(interrupted, lambda now_ms: decide_then(shard, now_ms))
         return await journal.ask(
@@ -138,14 +179,18 @@ class Coordination:
             journal.carry_out(shard.delete_offsets_of_topics([DeletedTopic(name, topic_id)]))
 
     def _keep_pace(self) -> None:
-        """Count the members of consumer groups now and then, and have them beat as suits their number."""
+        """Count the members now and then, and have them served as suits their number."""
         now_ms = self._clock.now_ms()
         if now_ms >= self._pace_due_ms:
             self._pace_due_ms = now_ms + _PACE_HOLDS_MS
             self._find_pace()
 
     def _find_pace(self) -> None:
-        config = at_pace(self._config, sum(shard.consumer_member_count for shard in self.shards))
+        config = at_pace(
+            self._config,
+            classic_members=sum(shard.classic_member_count for shard in self.shards),
+            consumer_members=sum(shard.consumer_member_count for shard in self.shards),
+        )
         if config != self._at_pace:
             self._at_pace = config
             for shard in self.shards:

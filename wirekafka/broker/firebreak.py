@@ -1,12 +1,14 @@
 """`Firebreak`: what nobody foresaw, met in the upkeep of one log, costs that log its upkeep and no more.
 
 Used by the tasks of upkeep, which work on every log of a broker in the background: without it one log with
-bytes of a kind that no test has thought of would end the broker, and again at every start. So this is the one
-place below `server.dispatch` that catches every exception.
-Source: Kafka's LogCleaner, which marks a partition uncleanable after any exception.
+bytes of a kind that no test has thought of would end the broker, and again at every start. `contained` and
+`noticed` are the same for `journal` and `coordination`, whose machines decide on deadlines that no client
+waits for. So this is the one place below `server.dispatch` that catches every exception.
+Source: Kafka's LogCleaner, which marks a partition uncleanable after any exception, and CoordinatorRuntime,
+which logs what fails in a timer.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from wirekafka.observability import get_logger
@@ -43,3 +45,32 @@ class Firebreak:
                 log.topic_partition,
                 self._upkeep,
             )
+
+
+@contextmanager
+def contained(
+    subject: str, then: Callable[[], None], *, foreseen: tuple[type[Exception], ...] = ()
+) -> Iterator[None]:
+    """Let an exception end no more than the block: log it with its traceback, and do what is to follow.
+
+    What is `foreseen` is raised.
+    """
+    try:
+        yield
+    except foreseen:
+        raise
+    except Exception:
+        logger.exception("%s failed in a way nobody foresaw", subject)
+        then()
+
+
+@contextmanager
+def noticed(then: Callable[[], None]) -> Iterator[None]:
+    """Do what is to follow when an exception leaves the block that nobody foresaw, as a KafkaError is."""
+    try:
+        yield
+    except KafkaError:
+        raise
+    except Exception:
+        then()
+        raise

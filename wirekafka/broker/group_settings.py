@@ -1,22 +1,19 @@
 """What groups go by: the broker's settings as a `GroupConfig`, and what a group has of its own.
 
-Made by `coordination` for its shards, again when the broker's settings change.
+`coordination` makes the config for its shards, again when the broker's settings change; `broker` makes what
+they ask for a group's own settings.
 
 Source: Kafka's GroupCoordinatorConfig and GroupConfigManager.
 """
 
 from collections.abc import Callable, Mapping
 
-from wirekafka.groups import GroupConfig
-from wirekafka.groups.config import MigrationPolicy
+from wirekafka.groups import GroupConfig, MigrationPolicy, OverridesOf
 from wirekafka.metadata import ConfigValue, MetadataImage, Settings
-from wirekafka.metadata.configs.consistency import ASSIGNOR_NAMES
+from wirekafka.metadata.configs.broker_groups import ASSIGNOR_NAMES
 from wirekafka.metadata.configs.settings import Source
 from wirekafka.metadata.group_settings import effective_overrides
 from wirekafka.metadata.image import GROUP_RESOURCE
-
-OverridesOf = Callable[[str], Mapping[str, ConfigValue]]
-"""Gives a group's own settings by Kafka's names."""
 
 _NO_OVERRIDES: Mapping[str, ConfigValue] = {}
 
@@ -35,19 +32,9 @@ def group_config(settings: Settings) -> GroupConfig:
         offsets_retention_ms=settings.get_int("offsets.retention.minutes") * 60_000,
         offsets_retention_check_interval_ms=settings.get_int("offsets.retention.check.interval.ms"),
         group_consumer_session_timeout_ms=settings.get_int("group.consumer.session.timeout.ms"),
-        group_consumer_min_session_timeout_ms=settings.get_int("group.consumer.min.session.timeout.ms"),
-        group_consumer_max_session_timeout_ms=settings.get_int("group.consumer.max.session.timeout.ms"),
         group_consumer_heartbeat_interval_ms=settings.get_int("group.consumer.heartbeat.interval.ms"),
-        group_consumer_min_heartbeat_interval_ms=settings.get_int("group.consumer.min.heartbeat.interval.ms"),
-        group_consumer_max_heartbeat_interval_ms=settings.get_int("group.consumer.max.heartbeat.interval.ms"),
         consumer_heartbeat_fastest_ms=_fastest_ms(settings),
         group_consumer_assignment_interval_ms=settings.get_int("group.consumer.assignment.interval.ms"),
-        group_consumer_min_assignment_interval_ms=settings.get_int(
-            "group.consumer.min.assignment.interval.ms"
-        ),
-        group_consumer_max_assignment_interval_ms=settings.get_int(
-            "group.consumer.max.assignment.interval.ms"
-        ),
         group_consumer_regex_refresh_interval_ms=settings.get_int("group.consumer.regex.refresh.interval.ms"),
         group_consumer_max_size=settings.get_int("group.consumer.max.size"),
         group_consumer_assignors=tuple(ASSIGNOR_NAMES.get(name, name) for name in assignors),

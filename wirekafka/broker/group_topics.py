@@ -1,6 +1,7 @@
 """`GroupTopics`: the topics of the cluster as groups may know them.
 
-Given to every `GroupShard` by `coordination`; reads the metadata image, which it follows by itself.
+Made by `broker`, and given to every `GroupShard` by `coordination`; reads the metadata image, which it
+follows by itself.
 
 Source: Kafka's KRaftCoordinatorMetadataImage, and Utils.computeTopicHash (the racks of a partition are
 those of its replicas' brokers).
@@ -8,7 +9,7 @@ those of its replicas' brokers).
 
 from collections.abc import Iterable
 
-from wirekafka.groups.topics import TopicFacts
+from wirekafka.groups import TopicFacts
 from wirekafka.metadata import MetadataImage, TopicImage
 
 

@@ -6,6 +6,10 @@ asking and applying, so a machine never decides on a state that a later append c
 In the mode `fsync` a reply goes out when all that is in the log by then has been flushed, so that it tells
 of nothing which a power cut takes away. What was applied is seen by other requests before that.
 
+An exception that nobody foresaw may leave the machine half changed. What its records say is in the log, so
+`start_anew`, where there is one, takes up the machine from there, as after a restart; who waits is sent to
+look for its coordinator. Where it may not do so yet, what fell due is passed over, and a request has failed.
+
 Called by `coordination` and `cluster`; calls `Partition.append`.
 Source: Kafka's CoordinatorRuntime, without its rollback: an append is one synchronous step here.
 """
@@ -20,6 +24,7 @@ import trio
 from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
 from wirekafka.broker.complaints import Complaints
+from wirekafka.broker.firebreak import contained, noticed
 from wirekafka.broker.flushing import AwaitedFlush
 from wirekafka.broker.partition import Partition
 from wirekafka.machine import Decision, KeyValue, Machine, Records, Reply, Ticket
@@ -70,13 +75,18 @@ class Journal(Generic[R]):
         clock: Clock,
         alarms: Alarms,
         applied: Callable[[R], None] | None = None,
+        start_anew: Callable[[], None] | None = None,
+        may_start_anew_ms: int = 0,
     ) -> None:
+        """`start_anew` puts another machine and journal in place of these, from `may_start_anew_ms` on."""
         self.machine = machine
         self._records = records
         self._partition = partition
         self._clock = clock
         self._alarms = alarms
         self._applied = applied
+        self._start_anew = start_anew
+        self._may_start_anew_ms = may_start_anew_ms
         self._number = next(_journals)
         self._complaints = Complaints(f"{partition.topic_partition} takes no records")
         self._waiters: dict[Ticket, _Waiter] = {}
@@ -110,9 +120,10 @@ class Journal(Generic[R]):
         ticket = Ticket(next(_tickets))
         waiter = self._waiters[ticket] = _Waiter()
         try:
-            decision = decide(ticket, self._clock.now_ms())
-            answers_others = any(reply.ticket != ticket for reply in decision.replies)
-            self.carry_out(decision)
+            with noticed(self._after_fault_of_request):
+                decision = decide(ticket, self._clock.now_ms())
+                answers_others = any(reply.ticket != ticket for reply in decision.replies)
+                self.carry_out(decision)
             if answers_others:
                 await _let_others_be_answered()
             if waiter.response is _NOTHING and interruption is not None:
@@ -135,7 +146,8 @@ class Journal(Generic[R]):
         with trio.CancelScope() as waiter.watch:
             await interruption.comes()
         if waiter.response is _NOTHING:
-            self.carry_out(interruption.decide(self._clock.now_ms()))
+            with noticed(self._after_fault_of_request):
+                self.carry_out(interruption.decide(self._clock.now_ms()))
 
     async def _once_flushed(self, response: object, ticket: Ticket, awaited: AwaitedFlush) -> object:
         """The reply when it may go out; in its place what the machine says of records that may not last.
@@ -182,11 +194,33 @@ class Journal(Generic[R]):
             self._release(Reply(ticket, KafkaError(ErrorCode.NOT_COORDINATOR)))
 
     def _wake(self, now_ms: int) -> None:
-        while (due_ms := self.machine.wake_at_ms()) is not None and due_ms <= now_ms:
-            if not self.carry_out(self.machine.on_time(now_ms)):
+        """Decide what is due, but one decision at a time: between two of them others are served.
+
+        The alarm for the next, which may be due too, is set with the decision.
+        """
+        with contained(f"what fell due in {self._partition.topic_partition}", self._after_fault):
+            due_ms = self.machine.wake_at_ms()
+            if due_ms is None or due_ms > now_ms:
+                self.set_alarm()
+            elif not self.carry_out(self.machine.on_time(now_ms)):
                 # A full disk: what was taken back may be due at once again, and again.
                 self._alarms.set(self._number, now_ms + _AGAIN_AFTER_MS, self._wake)
-                return
+
+    def _after_fault(self) -> None:
+        if not self._is_begun_anew():
+            self._alarms.set(self._number, self._clock.now_ms() + _AGAIN_AFTER_MS, self._wake)
+
+    def _after_fault_of_request(self) -> None:
+        if not self._is_begun_anew():
+            self.set_alarm()
+
+    def _is_begun_anew(self) -> bool:
+        now_ms = self._clock.now_ms()
+        if self._start_anew is None or now_ms < self._may_start_anew_ms:
+            return False
+        self.close()
+        self._start_anew()
+        return True
 
     def _first_piece(self, decision: Decision[R]) -> list[R]:
         """The records that are appended next, as one batch.

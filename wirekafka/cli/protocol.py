@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from wirekafka.ids import topic_id_text
+from wirekafka.ids import uuid_text
 from wirekafka.protocol.api import Api
 from wirekafka.protocol.apis import APIS
 from wirekafka.protocol.apis.api_versions import API_VERSIONS
@@ -251,7 +251,7 @@ def _text(field: TracedField) -> str:
         case "text":
             return _shortened(repr(value))
         case "id":
-            return topic_id_text(value)
+            return uuid_text(value)
         case "bytes" | "records":
             return f"{len(value)} bytes"
         case "array":

@@ -7,19 +7,25 @@ Source: Kafka's group-coordinator module.
 """
 
 from wirekafka.groups.client import Client
-from wirekafka.groups.config import GroupConfig
+from wirekafka.groups.config import GroupConfig, MigrationPolicy
+from wirekafka.groups.consumer.settings import OverridesOf
 from wirekafka.groups.deleting import DeletedTopic
+from wirekafka.groups.pace import at_pace
 from wirekafka.groups.partitioning import partition_for
-from wirekafka.groups.records import GroupMetadata, GroupRecord, OffsetCommit
+from wirekafka.groups.records import GroupRecord
 from wirekafka.groups.shard import GroupShard
+from wirekafka.groups.topics import TopicFacts, Topics
 
 __all__ = [
     "Client",
     "DeletedTopic",
     "GroupConfig",
-    "GroupMetadata",
     "GroupRecord",
     "GroupShard",
-    "OffsetCommit",
+    "MigrationPolicy",
+    "OverridesOf",
+    "TopicFacts",
+    "Topics",
+    "at_pace",
     "partition_for",
 ]

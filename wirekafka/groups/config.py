@@ -1,6 +1,6 @@
 """The settings of consumer groups, with Kafka's defaults.
 
-Made by `broker.coordination` from Kafka's property names; read by every file of this room.
+Made by `broker.group_settings` from Kafka's property names; every turn has them at hand.
 
 Source: Kafka's GroupCoordinatorConfig.
 """
@@ -46,16 +46,10 @@ class GroupConfig:
     offsets_retention_ms: int = 7 * DAY_MS
     offsets_retention_check_interval_ms: int = 600_000
     group_consumer_session_timeout_ms: int = 45_000
-    group_consumer_min_session_timeout_ms: int = 45_000
-    group_consumer_max_session_timeout_ms: int = 60_000
     group_consumer_heartbeat_interval_ms: int = 5_000
-    group_consumer_min_heartbeat_interval_ms: int = 5_000
-    group_consumer_max_heartbeat_interval_ms: int = 15_000
     consumer_heartbeat_fastest_ms: int = 0
     """The heartbeat interval while there are few members; 0: the same for any number, as in Kafka."""
     group_consumer_assignment_interval_ms: int = 1_000
-    group_consumer_min_assignment_interval_ms: int = 0
-    group_consumer_max_assignment_interval_ms: int = 15_000
     group_consumer_regex_refresh_interval_ms: int = 600_000
     group_consumer_max_size: int = 2_147_483_647
     group_consumer_assignors: tuple[str, ...] = ("uniform", "range")

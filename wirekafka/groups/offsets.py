@@ -186,7 +186,7 @@ def _consumer_refusal(
     stored = [each for each in known if each.refusal is ErrorCode.NONE]
     if epoch < member.member_epoch and all(_had_at(member, each, epoch) for each in stored):
         return ErrorCode.NONE
-    return wrong_epoch(member)
+    return _wrong_epoch(member)
 
 
 def _had_at(member: ConsumerMember, asked: _Asked, epoch: int) -> bool:
@@ -194,7 +194,7 @@ def _had_at(member: ConsumerMember, asked: _Asked, epoch: int) -> bool:
     return since is not None and since <= epoch
 
 
-def wrong_epoch(member: ConsumerMember) -> ErrorCode:
+def _wrong_epoch(member: ConsumerMember) -> ErrorCode:
     """Name the error of an epoch that is not the member's in the words of its protocol."""
     return ErrorCode.ILLEGAL_GENERATION if member.is_classic else ErrorCode.STALE_MEMBER_EPOCH
 
@@ -206,7 +206,7 @@ def fetch_refusal(group: Group | None, member_id: str | None, member_epoch: int)
     member = group.members.get(member_id or "")
     if member is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    return ErrorCode.NONE if member_epoch == member.member_epoch else wrong_epoch(member)
+    return ErrorCode.NONE if member_epoch == member.member_epoch else _wrong_epoch(member)
 
 
 def _record(

@@ -66,6 +66,11 @@ class GroupShard:
         time, what falls due does not."""
 
     @property
+    def classic_member_count(self) -> int:
+        """How many members the classic groups here have."""
+        return sum(len(group.members) for group in self.volatile.groups.values())
+
+    @property
     def consumer_member_count(self) -> int:
         """How many members the consumer groups here have."""
         return sum(len(group.members) for group in self.durable.consumer_groups.values())
@@ -205,7 +210,8 @@ class GroupShard:
 
     def describe_consumer_group(self, group_id: str) -> DescribedConsumerGroup:
         """Describe one group of the consumer protocol; who may do what to it is left to the caller."""
-        return describing.described(self._turn(0), group_id)
+        group, default_assignor = self._group(group_id), self.config.group_consumer_assignors[0]
+        return describing.described(group_id, group, self.topics, default_assignor)
 
     def list_groups(self, states: Sequence[str] = (), types: Sequence[str] = ()) -> list[ListedGroup]:
         """List the groups that are in one of `states` and of one of `types`, when those are named."""
@@ -272,19 +278,24 @@ class GroupShard:
     def on_time(self, now_ms: int) -> Decision[GroupRecord]:
         """Decide what fell due, in the order in which it did.
 
-        What has expired is decided by itself, since it may be much; what is due behind it waits for the
-        next call, for which `wake_at_ms` asks at once.
+        Some deadlines are decided by themselves; what is due behind them waits for the next call, for which
+        `wake_at_ms` asks at once.
         """
         turn = self._turn(now_ms)
         while (deadline := self.volatile.deadlines.pop_due(now_ms)) is not None:
-            if isinstance(deadline, RetentionDeadline) and turn.decision.replies:
+            stands_alone = self._stands_alone(deadline)
+            if stands_alone and (turn.decision.records or turn.decision.replies):
                 self.volatile.deadlines.schedule(deadline, now_ms)
                 break
             self._on_deadline(turn, deadline)
-            # A decision about a consumer group stands on its records: one at a time.
-            if isinstance(deadline, RetentionDeadline) or deadline.group_id in self.durable.consumer_groups:
+            if stands_alone:
                 break
         return turn.decision
+
+    def _stands_alone(self, deadline: Deadline) -> bool:
+        """Whether nothing else may be in the decision: what expires may be much, and a consumer group's
+        members are expected again when its records cannot be written, which no reply may hide."""
+        return isinstance(deadline, RetentionDeadline) or deadline.group_id in self.durable.consumer_groups
 
     def _on_deadline(self, turn: ConsumerTurn, deadline: Deadline) -> None:
         if isinstance(deadline, RetentionDeadline):
@@ -310,7 +321,7 @@ class GroupShard:
                     is_written=record.group_id in self.durable.groups,
                     is_other_kind=record.group_id in self.durable.consumer_groups,
                 )
-        for group_id in {record.group_id for record in decision.records}:
+        for group_id in dict.fromkeys(record.group_id for record in decision.records):
             consumer_group = self.durable.consumer_groups.get(group_id)
             if consumer_group is not None:
                 within_ms = None if decision.replies else sessions.RETRY_MS

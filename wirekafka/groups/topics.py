@@ -9,7 +9,7 @@ followed by how many they are.
 """
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 _HASH_VERSION = b"\0"
@@ -53,6 +53,11 @@ class _NoTopics:
 
 NO_TOPICS: Topics = _NoTopics()
 """A cluster without topics."""
+
+
+def existing(topics: Topics, names: Iterable[str]) -> Iterator[TopicFacts]:
+    """Give those of the named topics that there are."""
+    return (facts for name in names if (facts := topics.named(name)) is not None)
 
 
 def topic_hash(topic: TopicFacts) -> int:

@@ -12,7 +12,7 @@ from typing import cast
 
 from wirekafka.handlers.context import RequestContext
 from wirekafka.handlers.patience import bears_held_heartbeats
-from wirekafka.handlers.registry import handles
+from wirekafka.handlers.registry import always, handles
 from wirekafka.protocol.apis.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from wirekafka.protocol.apis.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupResponse
 from wirekafka.protocol.apis.leave_group import LEAVE_GROUP, LeaveGroupRequest, LeaveGroupResponse
@@ -38,7 +38,7 @@ def _join_refusal(
     )
 
 
-@handles(JOIN_GROUP, refusal=_refuse_join, may_wait=True)
+@handles(JOIN_GROUP, refusal=_refuse_join, may_wait=always)
 async def join_group(request: JoinGroupRequest, context: RequestContext) -> JoinGroupResponse:
     try:
         response = cast(JoinGroupResponse, await _ask_to_join(request, context))
@@ -68,7 +68,7 @@ def _refuse_sync(request: SyncGroupRequest, error: KafkaError) -> SyncGroupRespo
     return SyncGroupResponse(error_code=error.code, assignment=b"")
 
 
-@handles(SYNC_GROUP, refusal=_refuse_sync, may_wait=True)
+@handles(SYNC_GROUP, refusal=_refuse_sync, may_wait=always)
 async def sync_group(request: SyncGroupRequest, context: RequestContext) -> SyncGroupResponse:
     reply = await context.broker.coordination.ask(
         request.group_id,

@@ -13,7 +13,7 @@ from typing import cast
 from wirekafka.handlers.authorized import GROUP_OPERATIONS
 from wirekafka.handlers.context import RequestContext
 from wirekafka.handlers.registry import handles
-from wirekafka.ids import TopicId, topic_id_text
+from wirekafka.ids import uuid_text
 from wirekafka.protocol.apis.consumer_group_describe import (
     CONSUMER_GROUP_DESCRIBE,
     ConsumerGroupDescribeRequest,
@@ -48,7 +48,7 @@ async def consumer_group_heartbeat(
             ticket=ticket,
             now_ms=now_ms,
             client=context.group_client,
-            new_member_uuid=topic_id_text(TopicId(uuid.uuid4().bytes)),
+            new_member_uuid=uuid_text(uuid.uuid4().bytes),
             member_id_required=context.version >= _MEMBER_ID_REQUIRED_SINCE,
         ),
     )

@@ -18,7 +18,7 @@ from wirekafka.broker import (
     fetch_partitions,
 )
 from wirekafka.handlers.context import RequestContext
-from wirekafka.handlers.registry import handles
+from wirekafka.handlers.registry import always, handles
 from wirekafka.protocol.apis.fetch import (
     FETCH,
     FetchableTopicResponse,
@@ -49,7 +49,7 @@ def _refuse(request: FetchRequest, error: KafkaError) -> FetchResponse:
     )
 
 
-@handles(FETCH, refusal=_refuse, may_wait=True)
+@handles(FETCH, refusal=_refuse, may_wait=always)
 async def fetch(request: FetchRequest, context: RequestContext) -> FetchResponse:
     broker = context.broker
     by_topic_id = context.version >= _TOPIC_IDS_SINCE

@@ -17,26 +17,37 @@ Req = TypeVar("Req", bound=Message)
 Resp = TypeVar("Resp", bound=Message)
 
 
+def always(context: RequestContext) -> bool:
+    """Whether the answer may be long in coming: for any client."""
+    return True
+
+
+def never(context: RequestContext) -> bool:
+    """Whether the answer may be long in coming: for no client."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Handler(Generic[Req, Resp]):
     api: Api[Req, Resp]
     function: Callable[[Req, RequestContext], Awaitable[Resp | None]]
     refusal: Callable[[Req, KafkaError], Resp]
     """The response that answers the whole request with one error."""
-    may_wait: bool | Callable[[RequestContext], bool]
+    may_wait: Callable[[RequestContext], bool]
+    """Whether the answer to this client may be long in coming, so that earlier ones should go out first."""
 
 
 def handles(
     api: Api[Req, Resp],
     *,
     refusal: Callable[[Req, KafkaError], Resp],
-    may_wait: bool | Callable[[RequestContext], bool] = False,
+    may_wait: Callable[[RequestContext], bool] = never,
 ) -> Callable[[Callable[[Req, RequestContext], Awaitable[Resp | None]]], Handler[Req, Resp]]:
     """Make a function the handler of an API.
 
     A KafkaError it raises answers the whole request through `refusal`; errors of one topic or
-    partition it puts into the response itself. `may_wait` says that it is not answered at once, or for
-    whom it is not.
+    partition it puts into the response itself. `may_wait` says who may have to wait
+    for the answer.
     """
 
     def decorate(function: Callable[[Req, RequestContext], Awaitable[Resp | None]]) -> Handler[Req, Resp]:

@@ -7,7 +7,7 @@ Source: Kafka's ControllerApis.deleteTopics and ReplicationControlManager (findT
 
 from collections import Counter
 
-from wirekafka.ids import NO_TOPIC_ID, topic_id_text
+from wirekafka.ids import NO_TOPIC_ID, uuid_text
 from wirekafka.metadata.image import TopicImage
 from wirekafka.metadata.records import MetadataRecord
 from wirekafka.metadata.state import ClusterState
@@ -78,7 +78,7 @@ def _by_id(topic_id: bytes, times: int, state: ClusterState) -> TopicImage:
     topic = state.image.topics_by_id.get(topic_id)
     if topic is None:
         raise KafkaError(
-            ErrorCode.UNKNOWN_TOPIC_ID, f"This server does not host topic id {topic_id_text(topic_id)}."
+            ErrorCode.UNKNOWN_TOPIC_ID, f"This server does not host topic id {uuid_text(topic_id)}."
         )
     return topic
 

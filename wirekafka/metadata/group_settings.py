@@ -9,22 +9,8 @@ Source: Kafka's GroupConfigManager.updateGroupConfig and GroupConfig.evaluate.
 from collections.abc import Iterator, Mapping
 
 from wirekafka.metadata.configs.definition import ConfigError, ConfigValue
-from wirekafka.metadata.configs.group import GROUP_CONFIGS
+from wirekafka.metadata.configs.group import GROUP_CONFIGS, bounds_of
 from wirekafka.metadata.configs.settings import Settings
-
-_GROUP_TYPES = ("consumer", "share", "streams")
-
-
-def bounds_of(name: str) -> tuple[str, str] | None:
-    """Name the broker settings that bound a group's <type>.<setting>: group.<type>.min and .max.<setting>.
-
-    Either of the two may not be there. None for a setting that has no type.
-    """
-    group_type, _, setting = name.partition(".")
-    if group_type not in _GROUP_TYPES:
-        return None
-    setting = setting.removeprefix("num.")
-    return f"group.{group_type}.min.{setting}", f"group.{group_type}.max.{setting}"
 
 
 def effective_overrides(own: Mapping[str, str], settings: Settings) -> Mapping[str, ConfigValue]:

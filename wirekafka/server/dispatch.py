@@ -25,8 +25,6 @@ def may_wait(request: ReceivedRequest, client: ClientConnection) -> bool:
     handler = HANDLERS.get(request.api.key)
     if handler is None:
         return False
-    if isinstance(handler.may_wait, bool):
-        return handler.may_wait
     return handler.may_wait(RequestContext(client, request.version, request.client_id))
 
 

@@ -1,9 +1,9 @@
 """Tests of groups/classic/joining.py; what each state answers is in test_every_state_and_input."""
 
 from tests.support.playbook import GroupPlaybook
-from wirekafka.groups import GroupConfig, GroupMetadata, records
+from wirekafka.groups import GroupConfig, records
 from wirekafka.groups.consumer.group import ConsumerGroup
-from wirekafka.groups.records import ConsumerGroupMetadata
+from wirekafka.groups.records import ConsumerGroupMetadata, GroupMetadata
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 

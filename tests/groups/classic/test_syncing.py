@@ -1,7 +1,8 @@
 """Tests of groups/classic/syncing.py; what each state answers is in test_every_state_and_input."""
 
 from tests.support.playbook import GroupPlaybook
-from wirekafka.groups import GroupMetadata, records
+from wirekafka.groups import records
+from wirekafka.groups.records import GroupMetadata
 from wirekafka.protocol.error_codes import ErrorCode
 
 

@@ -1,18 +1,22 @@
 """groups/consumer/downgrading.py: a consumer group goes on as a classic group."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.support.classic_groups import joined
 from tests.support.consumer_playbook import Consumer, ConsumerPlaybook
-from tests.support.mixed_playbook import ClassicConsumer, assigned_by
+from tests.support.mixed_playbook import ClassicConsumer, assigned_by, subscription_bytes
 from wirekafka.groups import GroupConfig
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.volatile import Deadline, JoinDeadline, RetentionDeadline, SessionDeadline
 from wirekafka.groups.config import MigrationPolicy
-from wirekafka.groups.consumer import downgrading
+from wirekafka.groups.consumer import downgrading, stored
 from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.records import GroupMetadata, decode
+from wirekafka.machine import Decision
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.stored.consumer_groups import ClassicMemberMetadata, ClassicProtocol
 
 
 def mixed(config: GroupConfig | None = None) -> tuple[ConsumerPlaybook, Consumer, ClassicConsumer]:
@@ -198,6 +202,75 @@ def test_when_it_cannot_be_written_the_consumer_group_goes_on() -> None:
     assert old.beat() is ErrorCode.NONE
     play.pass_ms(11_000)
     assert play.group.members.keys() == {"new"}
+
+
+def _describe_classic_member(
+    play: ConsumerPlaybook, old: ClassicConsumer, *protocols: tuple[str, bytes]
+) -> None:
+    """Write a record of the classic member that offers these: a log may have what no join lets in."""
+    member = play.group.members[old.member_id]
+    offered = [ClassicProtocol(name=name, metadata=metadata) for name, metadata in protocols]
+    classic = ClassicMemberMetadata(session_timeout_ms=10_000, supported_protocols=offered)
+    play.run(Decision([stored.member_record("g", replace(member, classic=classic))]))
+
+
+def _die(play: ConsumerPlaybook, *staying: ClassicConsumer) -> None:
+    """Let the session of everybody else end."""
+    for _ in range(50):
+        play.pass_ms(1_000)
+        for old in staying:
+            old.beat()
+
+
+def test_a_protocol_that_the_log_names_twice_has_one_vote() -> None:
+    """Else none would be common to all, and nobody could vote: in a deadline, which nobody is told of."""
+    play, _, old = mixed()
+    data = subscription_bytes(["t"])
+    _describe_classic_member(play, old, ("range", data), ("range", data))
+    _die(play, old)
+
+    assert classic(play).protocol_name == "range"
+    assert classic(play).members[old.member_id].protocol_names == ["range"]
+
+
+def test_members_that_have_no_protocol_in_common_stay_a_consumer_group() -> None:
+    """They could not elect one."""
+    play, _, old = mixed()
+    other = ClassicConsumer(play, "other", "t")
+    other.join_and_sync()
+    _describe_classic_member(play, old, ("x", subscription_bytes(["t"])))
+    _die(play, old, other)
+
+    assert play.group.members.keys() == {old.member_id, other.member_id}
+
+
+def test_a_malformed_subscription_is_given_its_assignment_in_the_oldest_version() -> None:
+    """Only the first protocol of a member was looked at when it joined, and another may be voted for."""
+    play, _, old = mixed()
+    target = play.group.targets[old.member_id][play.id_of("t")]
+    _describe_classic_member(play, old, ("range", b"\1"))
+    _die(play, old)
+
+    assignment = classic(play).members[old.member_id].assignment
+    assert assignment[:2] == b"\0\0"
+    assert assigned_by(assignment) == {"t": sorted(target)}
+
+
+def test_a_deadline_that_could_not_downgrade_leaves_the_others_their_session() -> None:
+    """Only whose time is over is looked at again at once."""
+    play, first, old = mixed()
+    play.consumer("later", "t").join()
+    first.leave()
+    for _ in range(45):
+        play.pass_ms(990)
+        old.beat()
+    play.append_error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "The log is offline.")
+    play.pass_ms(600)
+    assert list(play.group.members) == [old.member_id, "later"]
+    play.append_error = None
+    play.pass_ms(1_000)
+
+    assert list(classic(play).members) == [old.member_id]
 
 
 def _turn(play: ConsumerPlaybook) -> ConsumerTurn:

@@ -4,6 +4,7 @@ from wirekafka.groups.consumer.group import (
     ConsumerGroup,
     ConsumerGroupState,
     ResolvedRegularExpression,
+    subscribed_topic_names,
 )
 from wirekafka.groups.consumer.member import ConsumerMember, MemberState
 
@@ -32,6 +33,7 @@ def test_partition_has_an_owner_until_it_is_given_up() -> None:
     """What is pending revocation is still the member's."""
     group = group_of(ConsumerMember("a", member_epoch=3, assigned={A: {0: 1, 1: 1}}))
     assert [group.owner_epoch(A, index) for index in (0, 1, 2)] == [3, 3, None]
+    assert [group.has_owner(A, index) for index in (0, 1, 2)] == [True, True, False]
 
     group.put_member(
         ConsumerMember(
@@ -108,7 +110,5 @@ def test_topics_are_read_by_name_and_by_regular_expression() -> None:
     group.resolved_regexes["u.*"] = ResolvedRegularExpression(frozenset({"u1", "u2"}), 1, 1)
 
     assert group.subscribed_topic_names == {"t", "u1", "u2"}
-    assert group.is_subscribed_to("u1")
-    assert not group.is_subscribed_to("v1")
-    assert group.topics_of(group.members["b"]) == {"u1", "u2"}
-    assert group.topics_of(group.members["c"]) == frozenset()
+    assert subscribed_topic_names([group.members["b"]], group.resolved_regexes) == {"u1", "u2"}
+    assert subscribed_topic_names([group.members["c"]], group.resolved_regexes) == frozenset()

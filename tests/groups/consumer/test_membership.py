@@ -15,6 +15,13 @@ def group_of(*members: ConsumerMember) -> ConsumerGroup:
     return group
 
 
+def test_group_may_be_seen_as_it_is() -> None:
+    """To be held against what it will be."""
+    group = group_of(ConsumerMember("a"))
+
+    assert Membership.of(group) == Membership(group.members, group.targets, group.resolved_regexes)
+
+
 def test_member_is_seen_as_it_will_be() -> None:
     """The group itself is as before: only records change it."""
     group = group_of(ConsumerMember("a"))

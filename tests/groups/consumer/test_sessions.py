@@ -42,7 +42,7 @@ def test_members_that_fall_due_together_are_let_go_one_after_the_other() -> None
 
 def test_session_time_out_changes_while_the_group_runs() -> None:
     """consumer.session.timeout.ms of the group, from the next heartbeat on."""
-    play = ConsumerPlaybook(GroupConfig(group_consumer_min_session_timeout_ms=10_000), t=1)
+    play = ConsumerPlaybook(t=1)
     (consumer,) = play.settled("a")
     play.overrides["consumer.session.timeout.ms"] = 20_000
     consumer.beat()
@@ -211,5 +211,21 @@ def test_member_of_the_classic_protocol_has_its_own_session_time_out() -> None:
     play.pass_ms(6_999)
     assert set(play.group.members) == {"a"}
     play.pass_ms(1)
+
+    assert play.group.members == {}
+
+
+def test_a_reply_of_the_same_tick_does_not_hide_that_a_deadline_was_not_written() -> None:
+    """The silent member is looked at again at once, as when nothing else falls due."""
+    play = ConsumerPlaybook(GroupConfig(group_initial_rebalance_delay_ms=45_000), t=2)
+    play.group_id = "another"
+    play.join("m")
+    play.group_id = "g"
+    play.consumer("a", "t").join()
+    play.append_error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no")
+    play.at(45_000)
+    assert set(play.group.members) == {"a"}
+    play.append_error = None
+    play.pass_ms(500)
 
     assert play.group.members == {}

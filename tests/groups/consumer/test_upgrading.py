@@ -229,3 +229,42 @@ def test_when_it_cannot_be_written_the_classic_group_goes_on() -> None:
     assert answer.error_code != 0
     assert play.shard.durable.consumer_groups == {}
     assert (first.beat(), second.beat(), play.state()) == (ErrorCode.NONE, ErrorCode.NONE, "Stable")
+
+
+@pytest.mark.parametrize("assigned", [False, True])
+def test_upgrade_in_a_rebalance_calls_for_a_target(assigned: bool) -> None:
+    """Also by a member that changes nothing: nobody was told what this generation is to read."""
+    play = ConsumerPlaybook(t=4)
+    old = ClassicConsumer(play, "a", "t")
+    if assigned:
+        stable(play, {old: {"t": [0, 1]}})
+        send_join(old)
+    else:
+        joined(play, [old])
+    assert play.state() != "Stable"
+    new = play.consumer("new", regex="nothing")
+    assert new.join().error_code == 0
+    for _ in range(4):
+        play.pass_ms(1_000)
+        new.beat()
+        old.join_and_sync()
+
+    assert old.has == {"t": [0, 1, 2, 3]}
+
+
+def test_upgrade_of_a_stable_group_leaves_its_target_as_it_is() -> None:
+    """As in Kafka: the group's epoch is the generation still."""
+    play, *_ = two_of_four()
+    play.consumer("new", regex="nothing").join()
+
+    assert (play.group.group_epoch, play.group.assignment_epoch) == (1, 1)
+
+
+def test_upgrade_in_a_rebalance_counts_the_epoch_up_once() -> None:
+    """However much the joining member changes."""
+    play, first, _ = two_of_four()
+    send_join(first)
+    play.create("u", 1)
+    play.consumer("new", "u").join()
+
+    assert play.group.group_epoch == 2

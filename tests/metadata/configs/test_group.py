@@ -4,7 +4,7 @@ import pytest
 
 from wirekafka.metadata.configs.broker import BROKER_CONFIGS
 from wirekafka.metadata.configs.definition import ConfigDefinition, ConfigType
-from wirekafka.metadata.configs.group import CLIENT_METRICS_CONFIGS, GROUP_CONFIGS, group_synonym
+from wirekafka.metadata.configs.group import CLIENT_METRICS_CONFIGS, GROUP_CONFIGS, bounds_of, group_synonym
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,21 @@ def test_synonym_is_a_broker_setting_of_the_same_kind(name: str) -> None:
 def test_some_group_settings_have_no_broker_setting_behind_them() -> None:
     """GroupConfig.brokerSynonym."""
     assert sum(group_synonym(name) is None for name in GROUP_CONFIGS) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "bounds"),
+    [
+        (
+            "consumer.session.timeout.ms",
+            ("group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
+        ),
+        (
+            "streams.num.standby.replicas",
+            ("group.streams.min.standby.replicas", "group.streams.max.standby.replicas"),
+        ),
+        ("errors.deadletterqueue.topic.name", None),
+    ],
+)
+def test_bounds_have_the_settings_name(name: str, bounds: tuple[str, str] | None) -> None:
+    assert bounds_of(name) == bounds

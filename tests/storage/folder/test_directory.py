@@ -17,7 +17,7 @@ from tests.storage.support import (
     UnsyncedFiles,
     simple_batch,
 )
-from wirekafka.ids import NO_TOPIC_ID, TopicPartition, topic_id_from_text
+from wirekafka.ids import NO_TOPIC_ID, TopicPartition, uuid_from_text
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import DataDirectoryInUse, LogConfig, LogDirectory, PartitionLog
 
@@ -339,7 +339,7 @@ def test_a_new_folder_gets_an_identity(tmp_path: Path) -> None:
     assert lines[0] == "version=1"
     assert lines[1] == f"cluster.id={directory.cluster_id}"
     assert lines[2] == "node.id=3"
-    assert len(topic_id_from_text(lines[3].removeprefix("directory.id="))) == 16
+    assert len(uuid_from_text(lines[3].removeprefix("directory.id="))) == 16
     assert (len(directory.cluster_id), directory.cluster_id[0] != "-") == (22, True)
     assert (tmp_path / "a" / "data").stat().st_mode & 0o777 == 0o700
     assert (directory.was_clean, directory.node_id) == (False, 3)

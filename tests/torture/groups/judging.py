@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from tests.torture.groups.times import GROUP, SESSION_MS
 from tests.torture.groups.topics import Partition
-from wirekafka.groups import GroupRecord, GroupShard, OffsetCommit
+from wirekafka.groups import GroupRecord, GroupShard
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.consumer.group import ConsumerGroup, ConsumerGroupState
+from wirekafka.groups.records import OffsetCommit
 
 if TYPE_CHECKING:
     from tests.torture.groups.member import SimulatedMember

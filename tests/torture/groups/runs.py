@@ -189,9 +189,7 @@ def _config(seed: int) -> GroupConfig:
         group_initial_rebalance_delay_ms=(0, 3_000)[seed % 2],
         heartbeat_hold_max_ms=(0, 0, 5_000)[seed % 3],
         group_consumer_session_timeout_ms=SESSION_MS,
-        group_consumer_min_session_timeout_ms=SESSION_MS,
         group_consumer_heartbeat_interval_ms=HEARTBEAT_MS,
-        group_consumer_min_heartbeat_interval_ms=HEARTBEAT_MS,
         group_consumer_assignment_interval_ms=(0, 1_000)[seed // 2 % 2],
     )
 

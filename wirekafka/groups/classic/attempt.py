@@ -1,6 +1,7 @@
 """A JoinGroup under decision: the request and the facts that came with it.
 
-Made by `classic.joining.join`, read by joining and static_members.
+`JoinAttempt` is made by `classic.joining`, and read there and in static_members; `JoinFacts` by
+`groups.shard`, and read in `consumer.classic_members` too.
 
 Source: the arguments that Kafka's GroupMetadataManager hands from one classicGroupJoin* to the next.
 """
@@ -37,14 +38,13 @@ class JoinAttempt:
 
     @property
     def protocols(self) -> Protocols:
-        """What the request offers, each name once: the votes count members by name."""
-        return tuple({protocol.name: protocol.metadata for protocol in self.request.protocols}.items())
+        """What the request offers."""
+        return offered_protocols(self.request)
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """JoinGroup v0 has none, and means its session time-out."""
-        timeout_ms = self.request.rebalance_timeout_ms
-        return self.request.session_timeout_ms if timeout_ms < 0 else timeout_ms
+        """What the request allows for a rebalance."""
+        return rebalance_timeout_ms(self.request)
 
     def new_member_id(self) -> str:
         """Compose the id of a new member."""
@@ -64,6 +64,17 @@ class JoinAttempt:
             session_ms=self.request.session_timeout_ms,
         )
         self.turn.park_join(self.group, member.member_id, self.facts.ticket)
+
+
+def offered_protocols(request: JoinGroupRequest) -> Protocols:
+    """Give the protocols of a request, each name once: the votes count members by name."""
+    return tuple({protocol.name: bytes(protocol.metadata) for protocol in request.protocols}.items())
+
+
+def rebalance_timeout_ms(request: JoinGroupRequest) -> int:
+    """Give the rebalance time-out of a request. JoinGroup v0 has none, and means its session time-out."""
+    timeout_ms = request.rebalance_timeout_ms
+    return request.session_timeout_ms if timeout_ms < 0 else timeout_ms
 
 
 def new_member_id(client_id: str, group_instance_id: str | None, uuid_text: str) -> str:

@@ -1,6 +1,6 @@
 """Heartbeat, LeaveGroup and the session time-out: members that stay and members that go.
 
-Called by `groups.shard`.
+Called by `groups.shard`, by `held` for a Heartbeat that may wait, and by `groups.falling_due`.
 
 Source: Kafka's GroupMetadataManager (classicGroupHeartbeat, classicGroupLeave,
 expireClassicGroupMemberHeartbeat).

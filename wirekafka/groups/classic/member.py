@@ -1,6 +1,6 @@
 """One member of a classic group, and a request of its that waits.
 
-Made by `classic.joining` and `classic.stored`; kept in `classic.group.ClassicGroup`.
+Made by `classic.joining`, `classic.stored` and `consumer.downgrading`; kept in `classic.group.ClassicGroup`.
 
 Source: Kafka's ClassicGroupMember.
 """
@@ -17,7 +17,7 @@ Protocols = tuple[tuple[str, bytes], ...]
 
 @dataclass(slots=True)
 class Parked:
-    """A JoinGroup or SyncGroup that waits; without a ticket once its client hung up."""
+    """A JoinGroup, SyncGroup or Heartbeat that waits; without a ticket once its client hung up."""
 
     ticket: Ticket | None
 

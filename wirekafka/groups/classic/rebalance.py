@@ -1,7 +1,7 @@
 """The way of a rebalance: gather the members, announce a generation, await the assignment.
 
-Called by joining, syncing and liveness after each changed a group; by `groups.shard` when a join or
-sync deadline falls due.
+Called by joining, syncing and liveness after each changed a group, and by `consumer.downgrading` for one that
+it made; by `groups.falling_due` when a join or sync deadline has come.
 
 Source: Kafka's GroupMetadataManager (prepareRebalance, completeClassicGroupJoin,
 tryCompleteInitialRebalanceElseSchedule, expirePendingSync).

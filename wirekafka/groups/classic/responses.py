@@ -1,6 +1,6 @@
 """The answers to JoinGroup and SyncGroup.
 
-Called by joining, syncing, liveness and rebalance. Fields that only some versions have are filled
+Called wherever one of them is answered. Fields that only some versions have are filled
 always; the codec leaves out what the version lacks.
 
 Source: the JoinGroupResponse and SyncGroupResponse that Kafka's GroupMetadataManager fills.

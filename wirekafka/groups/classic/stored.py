@@ -1,7 +1,6 @@
 """A classic group as its GroupMetadata record, and back.
 
-Called by `classic.rebalance`, `classic.syncing` and `classic.joining` to write, by `groups.shard`
-to read.
+Called where a classic group is decided about, to write; by `groups.applying`, to read.
 
 Source: Kafka's GroupCoordinatorRecordHelpers.newGroupMetadataRecord and GroupMetadataManager.replay.
 """

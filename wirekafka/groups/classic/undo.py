@@ -26,7 +26,11 @@ def undo_record(
     value, group.unwritten = group.unwritten, None
     assert value is not None
     if is_other_kind:
+        members = list(group.members.values())
         _forget_group(turn, group, code)
+        # They go on in the consumer group, and are to be heard of as before.
+        for member in members:
+            turn.expect_heartbeat(group, member)
     elif group.replacement is not None:
         turn.cancel(SessionDeadline(group.group_id, group.replacement.new_member_id))
         turn.expect_heartbeat(group, group.undo_replacement(group.replacement))

@@ -8,12 +8,11 @@ KIP-1099 (member types).
 
 from collections.abc import Iterable, Mapping
 
-from wirekafka.groups.consumer import admission
+from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.consumer.assignment import in_order, together
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.membership import preferred_assignor
-from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.topics import Topics
 from wirekafka.protocol.apis.consumer_group_describe import (
     DescribedAssignment,
@@ -21,26 +20,30 @@ from wirekafka.protocol.apis.consumer_group_describe import (
     DescribedConsumerMember,
     DescribedTopicPartitions,
 )
-from wirekafka.protocol.error_codes import KafkaError
+from wirekafka.protocol.error_codes import ErrorCode
 
 CLASSIC_MEMBER = 0
 CONSUMER_MEMBER = 1
 
 
-def described(turn: ConsumerTurn, group_id: str) -> DescribedConsumerGroup:
+def described(
+    group_id: str, group: ConsumerGroup | ClassicGroup | None, topics: Topics, default_assignor: str
+) -> DescribedConsumerGroup:
     """Describe a group, or answer GROUP_ID_NOT_FOUND when there is no consumer group of the name."""
-    try:
-        group = admission.existing_group(turn, group_id)
-    except KafkaError as error:
-        return DescribedConsumerGroup(group_id=group_id, error_code=error.code, error_message=error.message)
-    assignor = preferred_assignor(group.members.values()) or turn.config.group_consumer_assignors[0]
+    if not isinstance(group, ConsumerGroup):
+        return DescribedConsumerGroup(
+            group_id=group_id,
+            error_code=ErrorCode.GROUP_ID_NOT_FOUND,
+            error_message=f"Group {group_id} {'not found' if group is None else 'is not a consumer group'}.",
+        )
     return DescribedConsumerGroup(
         group_id=group_id,
         group_state=group.state.value,
         group_epoch=group.group_epoch,
         assignment_epoch=group.assignment_epoch,
-        assignor_name=assignor,
-        members=[_member(turn.topics, group, member) for member in group.members.values()],
+        # As in Kafka, also where it is one that the broker does not offer any more, and another works.
+        assignor_name=preferred_assignor(group.members.values()) or default_assignor,
+        members=[_member(topics, group, member) for member in group.members.values()],
     )
 
 

@@ -40,6 +40,7 @@ def downgrades(
     return (
         size > 0
         and all(member.is_classic for member in staying)
+        and _have_a_common_protocol(staying)
         and turn.config.group_consumer_migration_policy.allows_downgrade
         and size <= turn.config.group_max_size
     )
@@ -70,6 +71,16 @@ def downgrade(
     _move_deadlines(turn, group, classic)
     if rebalance:
         classic_rebalance.prepare(turn, classic)
+
+
+def _have_a_common_protocol(members: Iterable[ConsumerMember]) -> bool:
+    """Whether they could vote. A join sees to it, but a log may have members that no join of ours let in."""
+    offers = [
+        {offered.name for offered in member.classic.supported_protocols}
+        for member in members
+        if member.classic is not None
+    ]
+    return not offers or bool(set.intersection(*offers))
 
 
 def _staying(group: ConsumerGroup, leaving: Iterable[ConsumerMember]) -> list[ConsumerMember]:
@@ -123,7 +134,10 @@ def _classic_member(member: ConsumerMember) -> Member:
         client=member.client,
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         session_timeout_ms=member.classic.session_timeout_ms,
-        protocols=tuple((offered.name, offered.metadata) for offered in member.classic.supported_protocols),
+        # A log may have a member that names one twice; the votes count members by name.
+        protocols=tuple(
+            {offered.name: offered.metadata for offered in member.classic.supported_protocols}.items()
+        ),
     )
 
 

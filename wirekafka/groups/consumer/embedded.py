@@ -71,7 +71,11 @@ def owned_topics(
 
 
 def assignment_bytes(assigned: Mapping[bytes, Iterable[int]], topics: Topics, like: bytes) -> bytes:
-    """Write an assignment, in the version of `like`, the member's own subscription."""
+    """Write an assignment, in the version of `like`, the member's own subscription.
+
+    Where that is malformed it is version 0, which everybody reads: only one of a member's protocols was
+    looked at when it joined.
+    """
     assignment = ConsumerProtocolAssignment(
         assigned_partitions=[
             AssignedPartitions(topic=facts.name, partitions=partitions)
@@ -79,7 +83,10 @@ def assignment_bytes(assigned: Mapping[bytes, Iterable[int]], topics: Topics, li
             if (facts := topics.with_id(topic_id)) is not None
         ]
     )
-    version = _version_of(like)
+    try:
+        version = _version_of(like)
+    except MalformedMessage:
+        version = 0
     return struct.pack(">h", version) + codec_for(ConsumerProtocolAssignment, version).build(assignment)
 
 

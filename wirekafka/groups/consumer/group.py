@@ -82,10 +82,6 @@ class ConsumerGroup:
         names = subscribed_topic_names(self.members.values(), {})
         return names.union(*(found.topics for found in self.resolved_regexes.values()))
 
-    def is_subscribed_to(self, topic: str) -> bool:
-        """Whether a member reads the topic."""
-        return topic in self.subscribed_topic_names
-
     def static_member(self, instance_id: str | None) -> ConsumerMember | None:
         """The member that holds an instance id."""
         member_id = None if instance_id is None else self.static_members.get(instance_id)
@@ -101,9 +97,9 @@ class ConsumerGroup:
         """The epoch of the member that has a partition; None when nobody has it."""
         return self.partition_epochs.get(topic_id, {}).get(partition)
 
-    def topics_of(self, member: ConsumerMember) -> frozenset[str]:
-        """The topics that one member reads, by name and by regular expression."""
-        return subscribed_topic_names([member], self.resolved_regexes)
+    def has_owner(self, topic_id: bytes, partition: int) -> bool:
+        """Whether a partition is some member's, or has yet to be given up by it."""
+        return self.owner_epoch(topic_id, partition) is not None
 
     def put_member(self, member: ConsumerMember) -> None:
         """Take in a member, or its next state."""

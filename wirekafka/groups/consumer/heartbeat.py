@@ -1,6 +1,6 @@
 """ConsumerGroupHeartbeat: joining, staying, changing and leaving are all one request.
 
-Called by `groups.shard`; the steps are in `admission`, `updating`, `sessions` and `leaving`.
+Called by `groups.shard`; the steps are in `form`, `admission`, `updating`, `sessions` and `leaving`.
 
 Source: Kafka's GroupMetadataManager.consumerGroupHeartbeat; KIP-848.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from wirekafka.groups.client import Client
-from wirekafka.groups.consumer import admission, leaving, sessions, updating
+from wirekafka.groups.consumer import admission, form, leaving, sessions, updating
 from wirekafka.groups.consumer.assignment import in_order
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import JOINING_EPOCH, ConsumerMember
@@ -29,8 +29,8 @@ class HeartbeatFacts:
     """What is known of a heartbeat beside its request."""
 
     client: Client
-    new_member_id: str
-    """For a member that brings no id."""
+    new_member_uuid: str
+    """The text of a fresh UUID, the id of a member that brings none."""
     member_id_required: bool
     """Whether the version obliges the member to bring one."""
 
@@ -40,9 +40,7 @@ def heartbeat(
 ) -> ConsumerGroupHeartbeatResponse:
     """Serve a heartbeat; a refusal is an answer with an error, and then nothing is decided."""
     try:
-        admission.check_request(
-            request, turn.config.group_consumer_assignors, member_id_required=facts.member_id_required
-        )
+        form.check(request, turn.config.group_consumer_assignors, member_id_required=facts.member_id_required)
         if request.member_epoch < JOINING_EPOCH:
             return leaving.leave(turn, request)
         return _take_part(turn, request, facts)
@@ -54,7 +52,7 @@ def heartbeat(
 def _take_part(
     turn: ConsumerTurn, request: ConsumerGroupHeartbeatRequest, facts: HeartbeatFacts
 ) -> ConsumerGroupHeartbeatResponse:
-    member_id = request.member_id or facts.new_member_id
+    member_id = request.member_id or facts.new_member_uuid
     reported = Reported(request.topic_partitions)
     if request.member_epoch == JOINING_EPOCH:
         group = admission.group_to_join(turn, request.group_id)
@@ -70,7 +68,7 @@ def _take_part(
         heartbeat_interval_ms=turn.settings_of(group.group_id).heartbeat_interval_ms,
     )
     if _is_full(request) or after.assigned != before.assigned:
-        response.assignment = assignment_message(after.assigned)
+        response.assignment = _assignment_message(after.assigned)
     return response
 
 
@@ -136,7 +134,7 @@ def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
     return request.rebalance_timeout_ms != -1 and subscribes and request.topic_partitions is not None
 
 
-def assignment_message(assigned: Mapping[bytes, Iterable[int]]) -> HeartbeatAssignment:
+def _assignment_message(assigned: Mapping[bytes, Iterable[int]]) -> HeartbeatAssignment:
     """Say what a member may read."""
     return HeartbeatAssignment(
         topic_partitions=[

@@ -1,6 +1,6 @@
 """`ConsumerMember`: one member of a consumer group as the log has it.
 
-Made and replaced by `heartbeat` and `reconciliation`, which decide, and by `stored`, which applies.
+Made and replaced where it is decided what becomes of a member, and by `stored`, which applies that.
 
 Source: Kafka's ConsumerGroupMember, ModernGroupMember and MemberState.
 """

@@ -1,6 +1,7 @@
-"""`Membership`: who will be in a group once the decision at hand is applied, and their targets.
+"""`Membership`: who is in a group, or will be once the decision at hand is applied, and their targets.
 
-Made by `updating` of a group and the member that changes; read by `metadata` and `target`.
+Made by `updating` of a group and the member that changes, and by `leaving` of those who stay; read by
+`metadata` and `target`.
 
 Source: Kafka's UpdatedMembersAndTargetAssignmentView.
 """
@@ -22,6 +23,11 @@ class Membership:
     members: Mapping[str, ConsumerMember]
     targets: Mapping[str, Assignment]
     resolved: Mapping[str, ResolvedRegularExpression]
+
+    @classmethod
+    def of(cls, group: ConsumerGroup) -> "Membership":
+        """See the group as it is."""
+        return cls(group.members, group.targets, group.resolved_regexes)
 
     @classmethod
     def with_member(

@@ -1,6 +1,7 @@
 """The topics of a group: whether they are as they were, and the epoch that tells the group of a change.
 
-Called by `updating` and `leaving`; `groups.shard` calls `topics_changed` when the cluster's topics do.
+Called by `updating`, `leaving` and `classic_members`; `groups.shard` calls `topics_changed` when the
+cluster's topics do.
 
 Source: Kafka's GroupMetadataManager (updateSubscriptionMetadata, onMetadataUpdate) and
 ModernGroup.computeMetadataHash; KIP-1101 (one hash in place of the topics' metadata).
@@ -12,14 +13,13 @@ from wirekafka.groups.consumer.group import ConsumerGroup, subscribed_topic_name
 from wirekafka.groups.consumer.membership import Membership
 from wirekafka.groups.consumer.stored import epoch_record, partition_metadata_tombstone
 from wirekafka.groups.consumer.turn import ConsumerTurn
-from wirekafka.groups.topics import Topics, metadata_hash
+from wirekafka.groups.topics import Topics, existing, metadata_hash
 
 
 def hash_of(topics: Topics, membership: Membership) -> int:
     """Hash what exists of the topics that the members read."""
     names = subscribed_topic_names(membership.members.values(), membership.resolved)
-    found = (topics.named(name) for name in names)
-    return metadata_hash(topic for topic in found if topic is not None)
+    return metadata_hash(existing(topics, names))
 
 
 def is_check_due(turn: ConsumerTurn, group: ConsumerGroup) -> bool:
@@ -47,7 +47,7 @@ def have_topics_changed(turn: ConsumerTurn, group: ConsumerGroup) -> bool:
     """Look at the group's topics if that is due, and say whether its epoch stands for others."""
     if not is_check_due(turn, group):
         return False
-    found_hash = hash_of(turn.topics, Membership(group.members, group.targets, group.resolved_regexes))
+    found_hash = hash_of(turn.topics, Membership.of(group))
     if found_hash == group.metadata_hash:
         turn.volatile.metadata_checks[group.group_id] = group.group_epoch
     return found_hash != group.metadata_hash

@@ -1,7 +1,7 @@
 """Reconciliation: the next step of one member from what it has to its target.
 
-A member first gives up what it shall not have, and only then goes to the target's epoch; a partition
-is given to it when its former owner has let it go. Called by `updating`; pure data in and out.
+A member first gives up what it shall not have, and only then goes to the target's epoch; a partition is given
+to it when its former owner has let it go. Called by `updating` and `classic_members`; pure data in and out.
 
 Source: Kafka's CurrentAssignmentBuilder; KIP-848 (the member's side of a rebalance).
 """

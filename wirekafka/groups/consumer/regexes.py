@@ -7,7 +7,7 @@ Source: Kafka's GroupMetadataManager (maybeUpdateRegularExpressions, handleRegul
 maybeDeleteResolvedRegularExpressions) and TopicRegexResolver.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from wirekafka.groups.consumer import patterns
@@ -16,9 +16,12 @@ from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.stored import regex_record, regex_tombstone
 from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.records import ConsumerGroupRecord
+from wirekafka.protocol.error_codes import KafkaError
 
 LOOK_UP_INTERVAL_MS = 1_000
 """For so long new topics may wait for being matched, so that many are matched at once; in Kafka 10 s."""
+MOST_WORK_IN_ONE_TURN = 200_000
+"""After so much no further expression is looked up; in units of `patterns`, some 50 ms."""
 
 Resolved = Mapping[str, ResolvedRegularExpression]
 
@@ -38,24 +41,23 @@ def refresh(
 ) -> Outcome:
     """Take note of the member's regular expression, and look up what the group's match if that is due.
 
-    Raises INVALID_REGULAR_EXPRESSION for one that is new to the group and none.
+    Raises INVALID_REGULAR_EXPRESSION for one that is new to the group and none, or too much work.
     """
     old, new = before.subscribed_topic_regex or "", after.subscribed_topic_regex or ""
     if not old and not new and not group.resolved_regexes:
         return Outcome(False, False, group.resolved_regexes)
     has_changed = old != new
-    resolved = dict(group.resolved_regexes)
+    resolved: Resolved = group.resolved_regexes
     calls_for_target = has_changed and (bool(old) or new in resolved)
     if has_changed and old and not _others_subscribe(group, before, old):
-        resolved.pop(old, None)
+        resolved = {regex: found for regex, found in resolved.items() if regex != old}
         turn.decision.records.append(regex_tombstone(group.group_id, old))
-    if has_changed and new and new not in resolved:
-        patterns.check(new)
-    if _is_due(turn, resolved, new):
-        found = _look_up(turn, sorted(_subscribed(group, after)))
+    due = _due(turn, group, after, resolved)
+    if due:
+        found = _look_up(turn, resolved, due, refusable=new if has_changed else None)
         calls_for_target |= any(_topics(resolved, regex) != _topics(found, regex) for regex in found)
         turn.decision.records.extend(regex_record(group.group_id, regex, found[regex]) for regex in found)
-        resolved.update(found)
+        resolved = {**resolved, **found}
     return Outcome(has_changed, calls_for_target, resolved)
 
 
@@ -69,17 +71,26 @@ def _others_subscribe(group: ConsumerGroup, member: ConsumerMember, regex: str) 
     )
 
 
-def _is_due(turn: ConsumerTurn, resolved: Resolved, new: str) -> bool:
-    if new and new not in resolved:
-        return True
-    # They are looked up together, so any of them says when that was.
-    last = next(iter(resolved.values()), None)
-    if last is None or turn.wall_ms <= last.timestamp + LOOK_UP_INTERVAL_MS:
+def _due(turn: ConsumerTurn, group: ConsumerGroup, after: ConsumerMember, resolved: Resolved) -> list[str]:
+    """Give those to be looked up now: one that is new, then those whose last look-up is longest ago."""
+    own = after.subscribed_topic_regex or ""
+    new = [own] if own and own not in resolved else []
+    # Most are looked up together, so whether any is due shows in the first, and in the member's own.
+    shown = (own, next(iter(resolved), own))
+    if not any(regex in resolved and _is_old(turn, resolved[regex]) for regex in shown):
+        return new
+    subscribed = _subscribed(group, after)
+    old = [regex for regex in resolved if regex in subscribed and _is_old(turn, resolved[regex])]
+    return new + sorted(old, key=lambda regex: (resolved[regex].timestamp, regex))
+
+
+def _is_old(turn: ConsumerTurn, found: ResolvedRegularExpression) -> bool:
+    if turn.wall_ms <= found.timestamp + LOOK_UP_INTERVAL_MS:
         return False
     # A version that is still to come is that of a broker which counted otherwise, before a restart.
-    if not turn.volatile.new_topics_generation <= last.version <= turn.topics.generation:
+    if not turn.volatile.new_topics_generation <= found.version <= turn.topics.generation:
         return True
-    return turn.wall_ms > last.timestamp + turn.config.group_consumer_regex_refresh_interval_ms
+    return turn.wall_ms > found.timestamp + turn.config.group_consumer_regex_refresh_interval_ms
 
 
 def _subscribed(group: ConsumerGroup, after: ConsumerMember) -> set[str]:
@@ -89,13 +100,26 @@ def _subscribed(group: ConsumerGroup, after: ConsumerMember) -> set[str]:
     return {member.subscribed_topic_regex for member in [*members, after] if member.subscribed_topic_regex}
 
 
-def _look_up(turn: ConsumerTurn, regexes: Collection[str]) -> Resolved:
-    version = turn.topics.generation
-    matching = patterns.matching(regexes, turn.topics.names())
-    return {
-        regex: ResolvedRegularExpression(frozenset(matching[regex]), version, turn.wall_ms)
-        for regex in regexes
-    }
+def _look_up(
+    turn: ConsumerTurn, resolved: Resolved, due: Iterable[str], *, refusable: str | None
+) -> Resolved:
+    """Look these up, as many as one turn may take the time for; others wait for the next heartbeat."""
+    names = list(turn.topics.names())
+    found = {}
+    work = 0
+    for regex in due:
+        if work > MOST_WORK_IN_ONE_TURN:
+            break
+        try:
+            topics, its_work = patterns.matching(regex, names)
+        except KafkaError:
+            if regex == refusable and regex not in resolved:
+                raise
+            # The log has it from a broker that took it, or there are too many topics by now.
+            topics, its_work = _topics(resolved, regex), MOST_WORK_IN_ONE_TURN
+        found[regex] = ResolvedRegularExpression(topics, turn.topics.generation, turn.wall_ms)
+        work += its_work
+    return found
 
 
 def _topics(resolved: Resolved, regex: str) -> frozenset[str]:

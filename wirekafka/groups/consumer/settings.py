@@ -1,8 +1,8 @@
-"""The settings of one consumer group: the broker's, or the group's own within the broker's limits.
+"""The settings of one consumer group: the broker's, or what the group has of its own.
 
 Asked for by the turn each time that one is needed, so a change holds from the next heartbeat on.
 
-Source: Kafka's GroupConfig (consumer.*) and its clamping to the group.consumer.min and max settings.
+Source: Kafka's GroupConfig (consumer.*).
 """
 
 from collections.abc import Callable, Mapping
@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from wirekafka.groups.config import GroupConfig
 
 Overrides = Mapping[str, object]
-"""A group's own settings by Kafka's names."""
+"""A group's own settings by Kafka's names, within the bounds that the broker's settings give them."""
 
 OverridesOf = Callable[[str], Overrides]
+"""Gives the own settings of a group, by its id."""
 
 
 def no_overrides(group_id: str) -> Overrides:
@@ -33,35 +34,14 @@ class ConsumerSettings:
 
 def settings_of(config: GroupConfig, overrides: Overrides) -> ConsumerSettings:
     """Work out what holds for a group."""
-    if not overrides:
-        return ConsumerSettings(
-            config.group_consumer_session_timeout_ms,
-            config.group_consumer_heartbeat_interval_ms,
-            config.group_consumer_assignment_interval_ms,
-        )
     return ConsumerSettings(
-        session_timeout_ms=_within(
-            overrides.get("consumer.session.timeout.ms"),
-            config.group_consumer_session_timeout_ms,
-            config.group_consumer_min_session_timeout_ms,
-            config.group_consumer_max_session_timeout_ms,
-        ),
-        heartbeat_interval_ms=_within(
-            overrides.get("consumer.heartbeat.interval.ms"),
-            config.group_consumer_heartbeat_interval_ms,
-            config.group_consumer_min_heartbeat_interval_ms,
-            config.group_consumer_max_heartbeat_interval_ms,
-        ),
-        assignment_interval_ms=_within(
-            overrides.get("consumer.assignment.interval.ms"),
-            config.group_consumer_assignment_interval_ms,
-            config.group_consumer_min_assignment_interval_ms,
-            config.group_consumer_max_assignment_interval_ms,
-        ),
+        _own_ms(overrides, "consumer.session.timeout.ms", config.group_consumer_session_timeout_ms),
+        _own_ms(overrides, "consumer.heartbeat.interval.ms", config.group_consumer_heartbeat_interval_ms),
+        _own_ms(overrides, "consumer.assignment.interval.ms", config.group_consumer_assignment_interval_ms),
     )
 
 
-def _within(own: object, broker_wide: int, lowest: int, highest: int) -> int:
-    if not isinstance(own, int):
-        return broker_wide
-    return min(max(own, lowest), highest)
+def _own_ms(overrides: Overrides, name: str, broker_wide_ms: int) -> int:
+    own = overrides.get(name, broker_wide_ms)
+    assert isinstance(own, int)
+    return own

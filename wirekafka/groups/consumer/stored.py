@@ -1,6 +1,6 @@
 """The records of consumer groups: what each does to a group, and how to make them.
 
-`groups.shard` applies; the files of this folder that decide make records, and never change a group.
+`groups.applying` applies; the files of this folder that decide make records, and never change a group.
 `tombstones` and `member_tombstones` are in the order in which Kafka will have them.
 
 Source: the `replay` methods of Kafka's GroupMetadataManager for these records, and its

@@ -17,8 +17,8 @@ from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.membership import Membership, preferred_assignor
 from wirekafka.groups.consumer.stored import target_epoch_record, target_record
 from wirekafka.groups.consumer.turn import ConsumerTurn
-from wirekafka.groups.java_maps import in_map_order
-from wirekafka.groups.topics import TopicFacts, Topics
+from wirekafka.groups.java import in_map_order
+from wirekafka.groups.topics import TopicFacts, Topics, existing
 
 
 class Target(NamedTuple):
@@ -72,7 +72,7 @@ def _question(
         member = membership.members[member_id]
         names = subscribed_topic_names([member], membership.resolved)
         if names not in known:
-            found = {facts.topic_id: facts for name in names if (facts := topics.named(name)) is not None}
+            found = {facts.topic_id: facts for facts in existing(topics, names)}
             asked.update(found)
             known[names] = frozenset(found)
         members[member_id] = AssignorMember(

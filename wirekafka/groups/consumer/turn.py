@@ -24,6 +24,8 @@ class ConsumerTurn(Turn):
     """As the log has them; to be read only."""
     topics: Topics = NO_TOPICS
     overrides_of: OverridesOf = no_overrides
+    calls_for_target: bool = False
+    """Whether the group needs a new target, also where the member that is decided about changes nothing."""
 
     def settings_of(self, group_id: str) -> ConsumerSettings:
         """The times that hold for a consumer group."""

@@ -17,7 +17,7 @@ from wirekafka.groups.consumer.regexes import Outcome, Resolved
 from wirekafka.groups.consumer.stored import current_record, member_record
 from wirekafka.groups.consumer.target import Target
 from wirekafka.groups.consumer.turn import ConsumerTurn
-from wirekafka.groups.topics import Topics
+from wirekafka.groups.topics import Topics, existing
 
 
 def update(
@@ -44,7 +44,7 @@ def update(
         goal_epoch,
         assignment,
         _topic_ids(turn.topics, after, outcome.resolved),
-        lambda topic_id, partition: group.owner_epoch(topic_id, partition) is not None,
+        group.has_owner,
     )
     moved = reconciliation.reconcile(after, goal, reported, subscription_changed=subscription_changed)
     if moved != after:
@@ -57,7 +57,8 @@ def _target(
     turn: ConsumerTurn, group: ConsumerGroup, before: ConsumerMember, after: ConsumerMember, outcome: Outcome
 ) -> Target:
     """Bring the group's epoch and target up to date, and give the member's."""
-    bump = outcome.calls_for_target or after.subscribed_topic_names != before.subscribed_topic_names
+    names_changed = after.subscribed_topic_names != before.subscribed_topic_names
+    bump = turn.calls_for_target or outcome.calls_for_target or names_changed
     may_bump = bump or after.server_assignor_name != before.server_assignor_name
     is_check_due = metadata.is_check_due(turn, group)
     if not may_bump and not is_check_due and group.assignment_epoch >= group.group_epoch:
@@ -71,13 +72,13 @@ def _target(
 
 
 def _changes_assignor(turn: ConsumerTurn, group: ConsumerGroup, membership: Membership) -> bool:
-    present = Membership(group.members, group.targets, group.resolved_regexes)
+    present = Membership.of(group)
     return target.assignor_name(turn.config, present) != target.assignor_name(turn.config, membership)
 
 
 def _topic_ids(topics: Topics, member: ConsumerMember, resolved: Resolved) -> frozenset[bytes]:
     names = subscribed_topic_names([member], resolved)
-    return frozenset(facts.topic_id for name in names if (facts := topics.named(name)) is not None)
+    return frozenset(facts.topic_id for facts in existing(topics, names))
 
 
 def _expect_revocation(turn: ConsumerTurn, group: ConsumerGroup, member: ConsumerMember) -> None:

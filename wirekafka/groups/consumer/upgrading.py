@@ -2,7 +2,9 @@
 
 Called by `admission`, when the first heartbeat of the consumer protocol comes to a classic group. Its members
 keep what they were assigned, as their target and at the group's generation as their epoch; to those who wait
-in a rebalance it is said that there is another one, so that they join again.
+in a rebalance it is said that there is another one, so that they join again. What that rebalance was to assign
+nobody has been told, and members may read other topics than before: whoever joins calls for a new target. Kafka
+computes one only when the joining member changes what the group reads, and else leaves partitions to nobody.
 
 Source: Kafka's GroupMetadataManager (validateOnlineUpgrade, convertToConsumerGroup) and
 ConsumerGroup.fromClassicGroup; KIP-848.
@@ -13,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.member import Member
 from wirekafka.groups.classic.responses import join_error, sync_error
+from wirekafka.groups.classic.states import ClassicGroupState
 from wirekafka.groups.consumer import stored
 from wirekafka.groups.consumer.assignment import Assignment, with_epoch, without_epochs
 from wirekafka.groups.consumer.embedded import read_assignment, read_subscription
@@ -33,6 +36,7 @@ def upgrade(turn: ConsumerTurn, classic: ClassicGroup) -> ConsumerGroup:
     _check(turn, classic)
     members = [_upgraded(turn.topics, classic, member) for member in classic.members.values()]
     records = [*_records(turn.topics, classic, members)]
+    turn.calls_for_target = False and classic.state is not ClassicGroupState.STABLE
     _release(turn, classic)
     turn.decision.records.append(GroupMetadata(classic.group_id, None))
     turn.decision.records.extend(records)

@@ -8,13 +8,11 @@ Source: KIP-848, KIP-932, KIP-1071; Kafka's GroupConfig.validate.
 from collections.abc import Mapping
 
 from wirekafka.metadata.configs.definition import ConfigError, ConfigValue
-from wirekafka.metadata.configs.group import GROUP_CONFIGS
+from wirekafka.metadata.configs.group import GROUP_CONFIGS, GROUP_TYPES, bounds_of
 from wirekafka.metadata.configs.settings import Settings
-from wirekafka.metadata.group_settings import bounds_of
 from wirekafka.metadata.state import ClusterState
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
-_GROUP_TYPES = ("consumer", "share", "streams")
 _TAGS = "streams.rack.aware.assignment.tags"
 
 
@@ -52,7 +50,7 @@ def _check_bounds(values: Mapping[str, ConfigValue], settings: Settings) -> None
 
 
 def _check_sessions(values: Mapping[str, ConfigValue], settings: Settings) -> None:
-    for group_type in _GROUP_TYPES:
+    for group_type in GROUP_TYPES:
         session, heartbeat = f"{group_type}.session.timeout.ms", f"{group_type}.heartbeat.interval.ms"
         if session not in values and heartbeat not in values:
             continue

@@ -1,6 +1,6 @@
 """The broker settings of consumer groups, committed offsets, transactions and producer ids.
 
-Gathered by `broker`.
+Gathered by `broker`; the assignors' names are read by `consistency`, and by who makes the groups' config.
 
 Source: Kafka's GroupCoordinatorConfig, TransactionLogConfig, TransactionStateManagerConfig.
 """
@@ -10,6 +10,12 @@ from wirekafka.metadata.configs.definition import BOOLEAN, INT, LIST, LONG, SHOR
 from wirekafka.metadata.configs.definition import ConfigDefinition as Config
 
 INT_MAX = 2**31 - 1
+
+ASSIGNOR_NAMES = {
+    "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
+    "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",
+}
+"""Kafka's classes of the assignors that a group may use, by which they may be named too."""
 
 GROUPS_CONFIGS = table(
     Config("add.partitions.to.txn.retry.backoff.max.ms", INT, 100, at_least(0)),

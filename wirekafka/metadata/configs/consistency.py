@@ -8,7 +8,9 @@ Source: the checks of Kafka's KafkaConfig, GroupCoordinatorConfig and LogConfig.
 from collections.abc import Iterator, Mapping
 from typing import cast
 
+from wirekafka.metadata.configs.broker_groups import ASSIGNOR_NAMES
 from wirekafka.metadata.configs.definition import ConfigError, ConfigValue
+from wirekafka.metadata.configs.group import GROUP_TYPES, bounds_of
 from wirekafka.metadata.configs.topic import HOUR_MS, MINUTE_MS
 
 Values = Mapping[str, ConfigValue]
@@ -23,13 +25,7 @@ _NOT_ABOVE = (
     ("group.streams.min.task.offset.interval.ms", "group.streams.task.offset.interval.ms"),
 )
 _MEBIBYTE = 1 << 20
-_GROUP_TYPES = ("consumer", "share", "streams")
 _GROUP_TIMES = ("heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms")
-ASSIGNOR_NAMES = {
-    "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
-    "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",
-}
-"""Kafka's classes of the assignors that a group may use, by which they may be named too."""
 
 
 def check_consistency(values: Values) -> None:
@@ -38,7 +34,7 @@ def check_consistency(values: Values) -> None:
     for smaller, larger in (*_NOT_ABOVE, *_group_bounds()):
         if _number(values, smaller) > _number(values, larger):
             raise _contradiction(values, smaller, "must not be above", larger)
-    for group_type in _GROUP_TYPES:
+    for group_type in GROUP_TYPES:
         heartbeat, session = (f"group.{group_type}.{time}" for time in _GROUP_TIMES[:2])
         if _number(values, heartbeat) >= _number(values, session):
             raise _contradiction(values, heartbeat, "must be below", session)
@@ -48,12 +44,13 @@ def check_consistency(values: Values) -> None:
 
 
 def _group_bounds() -> Iterator[tuple[str, str]]:
-    for group_type in _GROUP_TYPES:
-        for time in _GROUP_TIMES:
-            minimum, maximum = f"group.{group_type}.min.{time}", f"group.{group_type}.max.{time}"
-            yield minimum, maximum
-            yield minimum, f"group.{group_type}.{time}"
-            yield f"group.{group_type}.{time}", maximum
+    for name in (f"{group_type}.{time}" for group_type in GROUP_TYPES for time in _GROUP_TIMES):
+        bounds = bounds_of(name)
+        assert bounds is not None
+        minimum, maximum = bounds
+        yield minimum, maximum
+        yield minimum, f"group.{name}"
+        yield f"group.{name}", maximum
 
 
 def _check_assignors(values: Values) -> None:

@@ -1,7 +1,7 @@
-"""The settings a group may have of its own, the broker settings that are their defaults, and those of
-a client metrics subscription.
+"""The settings a group may have of its own, the broker settings that are their defaults and their bounds,
+and the settings of a client metrics subscription.
 
-Read by the metadata machine when it describes groups and subscriptions.
+Read by the metadata machine when it describes or changes them, and by `group_settings`.
 
 Source: Kafka's GroupConfig (KIP-848, KIP-932, KIP-1071) and ClientMetricsConfigs (KIP-714).
 """
@@ -9,6 +9,9 @@ Source: Kafka's GroupConfig (KIP-848, KIP-932, KIP-1071) and ClientMetricsConfig
 from wirekafka.metadata.configs.checks import SHARE_OFFSET_RESET, at_least, entries, one_of
 from wirekafka.metadata.configs.definition import BOOLEAN, INT, LIST, LONG, STRING, table
 from wirekafka.metadata.configs.definition import ConfigDefinition as Config
+
+GROUP_TYPES = ("consumer", "share", "streams")
+"""With these the names of most settings of a group begin."""
 
 GROUP_CONFIGS = table(
     Config("consumer.assignment.interval.ms", INT, 1000, at_least(0)),
@@ -60,3 +63,15 @@ def group_synonym(name: str) -> str | None:
     if name == "streams.assignor.name":
         return "group.streams.assignors"
     return None if name in _WITHOUT_SYNONYM else f"group.{name}"
+
+
+def bounds_of(name: str) -> tuple[str, str] | None:
+    """Name the broker settings that bound a group's <type>.<setting>: group.<type>.min and .max.<setting>.
+
+    Either of the two may not be there. None for a setting that has no type.
+    """
+    group_type, _, setting = name.partition(".")
+    if group_type not in GROUP_TYPES:
+        return None
+    setting = setting.removeprefix("num.")
+    return f"group.{group_type}.min.{setting}", f"group.{group_type}.max.{setting}"

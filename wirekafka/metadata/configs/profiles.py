@@ -12,7 +12,7 @@ PROFILES: dict[str, dict[str, str]] = {
         # So that a member learns of a rebalance at once, and not by a heartbeat seconds later.
         "group.consumer.assignment.interval.ms": "0",
         "wirekafka.consumer.heartbeat.fastest.ms": "100",
-        "wirekafka.heartbeat.hold.max.ms": "5000",
+        "wirekafka.heartbeat.hold.max.ms": "2500",
         # So that retention.ms=1000 is seen to work.
         "log.cleaner.backoff.ms": "1000",
         "log.initial.task.delay.ms": "1000",

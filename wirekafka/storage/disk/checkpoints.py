@@ -11,7 +11,7 @@ PartitionMetadataFile, MetaProperties.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from wirekafka.ids import TopicId, TopicPartition, topic_id_from_text, topic_id_text
+from wirekafka.ids import TopicId, TopicPartition, uuid_from_text, uuid_text
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 LOG_START_OFFSETS = "log-start-offset-checkpoint"
@@ -65,7 +65,7 @@ def decode_epochs(data: bytes) -> list[tuple[int, int]]:
 
 def encode_partition_metadata(topic_id: bytes) -> bytes:
     """Write the topic id that a partition's folder belongs to."""
-    return f"version: 0\ntopic_id: {topic_id_text(topic_id)}".encode()
+    return f"version: 0\ntopic_id: {uuid_text(topic_id)}".encode()
 
 
 def decode_partition_metadata(data: bytes) -> TopicId:
@@ -73,7 +73,7 @@ def decode_partition_metadata(data: bytes) -> TopicId:
     values = dict(line.split(": ", 1) for line in data.decode().splitlines() if line)
     if values.get("version") != "0" or "topic_id" not in values:
         raise ValueError("not the contents of a partition.metadata file")
-    return topic_id_from_text(values["topic_id"])
+    return TopicId(uuid_from_text(values["topic_id"]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ Source: Kafka's MetaPropertiesEnsemble.
 import uuid
 from dataclasses import dataclass
 
-from wirekafka.ids import topic_id_from_text, topic_id_text
+from wirekafka.ids import uuid_from_text, uuid_text
 from wirekafka.storage.disk import checkpoints
 from wirekafka.storage.disk.checkpoints import META_PROPERTIES
 from wirekafka.storage.disk.files import Files, read_file, replace_file
@@ -40,7 +40,7 @@ def identity_of(files: Files, root: str, *, node_id: int, notices: list[str]) ->
     if found.cluster_id and found.directory_id and found.node_id != _NO_NODE_ID:
         return found
     identity = Identity(
-        found.cluster_id or topic_id_text(_new_uuid(files)),
+        found.cluster_id or uuid_text(_new_uuid(files)),
         node_id if found.node_id == _NO_NODE_ID else found.node_id,
         found.directory_id or _new_uuid(files),
     )
@@ -50,7 +50,7 @@ def identity_of(files: Files, root: str, *, node_id: int, notices: list[str]) ->
             f"the node {identity.node_id}"
         )
     properties = checkpoints.MetaProperties(
-        identity.cluster_id, identity.node_id, topic_id_text(identity.directory_id)
+        identity.cluster_id, identity.node_id, uuid_text(identity.directory_id)
     )
     replace_file(files, f"{root}/{META_PROPERTIES}", checkpoints.encode_meta_properties(properties))
     return identity
@@ -60,7 +60,7 @@ def _new_uuid(files: Files) -> bytes:
     """A random version 4 UUID whose text does not begin with a dash, as Kafka's."""
     while True:
         raw = uuid.UUID(bytes=files.random_bytes(16), version=4).bytes
-        if not topic_id_text(raw).startswith("-"):
+        if not uuid_text(raw).startswith("-"):
             return raw
 
 
@@ -70,6 +70,6 @@ def _number(text: str) -> int:
 
 def _uuid_or_none(text: str) -> bytes:
     try:
-        return topic_id_from_text(text) if text else b""
+        return uuid_from_text(text) if text else b""
     except ValueError:
         return b""

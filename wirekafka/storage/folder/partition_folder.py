@@ -7,7 +7,7 @@ Source: Kafka's UnifiedLog.parseTopicPartitionName, LocalLog.logDeleteDirName an
 
 import re
 
-from wirekafka.ids import NO_TOPIC_ID, TopicId, TopicPartition, topic_id_text
+from wirekafka.ids import NO_TOPIC_ID, TopicId, TopicPartition, uuid_text
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage.disk.checkpoints import (
     PARTITION_METADATA,
@@ -75,8 +75,8 @@ def claim(
     if not belongs(written, topic_id):
         raise KafkaError(
             ErrorCode.INCONSISTENT_TOPIC_ID,
-            f"The log of {topic_partition} belongs to the topic with the id {topic_id_text(written)}, not "
-            f"{topic_id_text(topic_id)}.",
+            f"The log of {topic_partition} belongs to the topic with the id {uuid_text(written)}, not "
+            f"{uuid_text(topic_id)}.",
         )
     if written == topic_id:
         return

@@ -4,9 +4,10 @@ import pytest
 
 from tests.support.consumer_playbook import Consumer, ConsumerPlaybook
 from tests.support.mixed_playbook import ClassicConsumer, subscription_bytes
-from wirekafka.groups import GroupConfig
+from wirekafka.groups import Client, GroupConfig
 from wirekafka.groups.config import MigrationPolicy
 from wirekafka.groups.consumer.member import MemberState
+from wirekafka.protocol.apis.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from wirekafka.protocol.error_codes import ErrorCode
 
 
@@ -283,3 +284,31 @@ def test_classic_member_is_there_after_a_restart(play: ConsumerPlaybook) -> None
     assert old.beat() is ErrorCode.NONE
     play.pass_ms(10_000)
     assert old.member_id not in play.group.members
+
+
+def test_protocol_that_is_named_twice_counts_once(play: ConsumerPlaybook) -> None:
+    """As in a classic group, which this one may become: there the votes count members by name."""
+    data = subscription_bytes(["t"])
+    request = JoinGroupRequest(
+        group_id="g",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=-1,
+        member_id="",
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=data)] * 2,
+    )
+    decision = play.shard.join(
+        request,
+        ticket=play.draw(),
+        now_ms=play.now_ms,
+        client=Client("old", "/127.0.0.1"),
+        new_member_uuid="u",
+        member_id_required=False,
+        skip_assignment_known=True,
+    )
+    play.run(decision)
+
+    member = play.group.members["u"]
+    assert member.classic is not None
+    assert [offered.name for offered in member.classic.supported_protocols] == ["range"]
+    assert member.rebalance_timeout_ms == 10_000

@@ -7,7 +7,7 @@ Source: Kafka's GroupMetadataManager.classicGroupJoinToConsumerGroup; KIP-345, K
 
 from dataclasses import replace
 
-from wirekafka.groups.classic.attempt import JoinFacts
+from wirekafka.groups.classic.attempt import JoinFacts, offered_protocols, rebalance_timeout_ms
 from wirekafka.groups.classic.joining import request_refusal
 from wirekafka.groups.classic.responses import join_error
 from wirekafka.groups.classic.subscriptions import CONSUMER_PROTOCOL_TYPE
@@ -77,21 +77,18 @@ def _said(
     subscription: ConsumerProtocolSubscription,
 ) -> ConsumerMember:
     """Give the member as the request has it; classic members have no regular expressions."""
-    timeout_ms = request.rebalance_timeout_ms
     return replace(
         member,
         instance_id=request.group_instance_id or member.instance_id,
         rack_id=subscription.rack_id or member.rack_id,
-        # JoinGroup v0 has none, and means its session time-out.
-        rebalance_timeout_ms=request.session_timeout_ms if timeout_ms < 0 else timeout_ms,
+        rebalance_timeout_ms=rebalance_timeout_ms(request),
         client=facts.client,
         subscribed_topic_names=frozenset(subscription.topics),
         subscribed_topic_regex="",
         classic=ClassicMemberMetadata(
             session_timeout_ms=request.session_timeout_ms,
             supported_protocols=[
-                ClassicProtocol(name=protocol.name, metadata=bytes(protocol.metadata))
-                for protocol in request.protocols
+                ClassicProtocol(name=name, metadata=metadata) for name, metadata in offered_protocols(request)
             ],
         ),
     )

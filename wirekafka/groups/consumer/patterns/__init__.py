@@ -11,51 +11,51 @@ of RE2.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
-if TYPE_CHECKING:
-    from wirekafka.groups.consumer.patterns.automaton import Automaton
+__all__ = ["Matching", "check", "matching"]
 
-__all__ = ["check", "matching"]
+_MOST_SHOWN = 200
 
-_KEPT = 64
+
+class Matching(NamedTuple):
+    """What one regular expression matches."""
+
+    names: frozenset[str]
+    work: int
+    """What it took to find that; a unit is less than half a microsecond."""
 
 
 def check(pattern: str) -> None:
     """Raise INVALID_REGULAR_EXPRESSION if this is not one of RE2's, or is larger than any list of topics."""
-    _compiled(pattern)
+    matching(pattern, ())
 
 
-def matching(patterns: Iterable[str], names: Iterable[str]) -> dict[str, set[str]]:
-    """Give for each pattern the names which it matches from beginning to end.
+def matching(pattern: str, names: Iterable[str]) -> Matching:
+    """Find the names which it matches from beginning to end.
 
-    One that is not valid matches nothing: `check` refused it, unless the log has it from a broker with
-    another notion of what is valid.
+    Raises INVALID_REGULAR_EXPRESSION as `check` does, and also if it would take too much work.
     """
-    names = list(names)
-    return {pattern: _matching(pattern, names) for pattern in patterns}
-
-
-def _matching(pattern: str, names: list[str]) -> set[str]:
-    try:
-        automaton = _compiled(pattern)
-    except KafkaError:
-        return set()
-    return {name for name in names if automaton.matches(name)}
-
-
-@lru_cache(maxsize=_KEPT)
-def _compiled(pattern: str) -> "Automaton":
     # The first pattern loads these, not every start of a broker.
-    from wirekafka.groups.consumer.patterns.automaton import Automaton
-    from wirekafka.groups.consumer.patterns.parsing import parse
+    from wirekafka.groups.consumer.patterns.compiled import COMPILED
     from wirekafka.groups.consumer.patterns.tree import Invalid
 
     try:
-        return Automaton(parse(pattern))
+        found = Matching(*COMPILED.of(pattern).matching(names))
     except Invalid as reason:
-        text = f"SubscribedTopicRegex `{pattern}` is not a valid regular expression: {reason}."
-        raise KafkaError(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from None
+        raise _refusal(pattern, reason) from None
+    COMPILED.used(pattern)
+    return found
+
+
+def _refusal(pattern: str, reason: Exception) -> KafkaError:
+    return KafkaError(
+        ErrorCode.INVALID_REGULAR_EXPRESSION,
+        f"SubscribedTopicRegex `{_shown(pattern)}` is not a valid regular expression: {_shown(str(reason))}.",
+    )
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."

@@ -7,6 +7,7 @@ Source: RE2's syntax; Unicode's general categories and scripts, as far as RE2/J 
 """
 
 import string
+from functools import lru_cache
 
 from wirekafka.groups.consumer.patterns.tree import TOPIC_CHARACTERS
 
@@ -79,6 +80,7 @@ def unicode_property(name: str) -> Characters | None:
     return _UNICODE.get(name, NONE if name in _EMPTY else None)
 
 
+@lru_cache(maxsize=512)
 def between(low: int, high: int, *, ignore_case: bool) -> Characters:
     """Give the characters from one code point to another, both included."""
     if not ignore_case:

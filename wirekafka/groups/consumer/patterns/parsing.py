@@ -2,13 +2,14 @@
 
 Called by `patterns`. Escapes and classes in brackets are read by `reading` and `classes`; here are groups,
 alternatives and repetitions, with a stack of open groups. What is refused is what RE2/J refuses, and besides
-groups that are nested deeper than anybody writes them.
+groups that are nested deeper, and expressions that are longer, than anybody writes them.
 
 Source: RE2's syntax, with the limits and refusals of RE2/J 1.8.
 """
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from wirekafka.groups.consumer.patterns.characters import between
 from wirekafka.groups.consumer.patterns.classes import read_class
@@ -24,6 +25,7 @@ from wirekafka.groups.consumer.patterns.tree import (
     Sequence,
 )
 
+MOST_CHARACTERS = 10_000
 MOST_REPETITIONS = 1000
 DEEPEST_GROUP = 100
 
@@ -35,6 +37,7 @@ _ESCAPED_PLACES = {
     r"\b": Place.WORD_BOUNDARY,
     r"\B": Place.NO_WORD_BOUNDARY,
 }
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _COUNT = re.compile(r"\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}")
 _GROUP_NAME = re.compile(r"\(\?P?<([A-Za-z0-9_]+)>")
 _FLAGS = re.compile(r"\(\?([imsU]*)(-[imsU]+)?([:)])")
@@ -44,7 +47,19 @@ _Bounds = tuple[int, int | None]
 
 def parse(text: str) -> Node:
     """Read an expression. Raises Invalid, with what is wrong and where."""
+    if len(text) > MOST_CHARACTERS:
+        raise Invalid(f"it has {len(text)} characters, of {MOST_CHARACTERS} at most")
     return _Parser(text).parse()
+
+
+def _count(digits: str) -> int:
+    # Python refuses to read numbers of thousands of digits.
+    return int(digits) if len(digits) <= len(str(MOST_REPETITIONS)) else MOST_REPETITIONS + 1
+
+
+@lru_cache(maxsize=512)
+def _literal(code: int, ignore_case: bool) -> OneOf:
+    return OneOf(between(code, code, ignore_case=ignore_case))
 
 
 @dataclass(slots=True)
@@ -94,7 +109,18 @@ class _Parser:
             case "\\":
                 self._escape()
             case _:
-                self._add(self._one(character))
+                if not self._read_plain():
+                    self._add(self._one(character))
+
+    def _read_plain(self) -> bool:
+        """Read a run of characters that mean themselves everywhere, as most do."""
+        reader = self._reader
+        found = _PLAIN.match(reader.text, reader.position)
+        if found is None:
+            return False
+        reader.position = found.end()
+        self._groups[-1].parts += [_literal(ord(character), reader.ignore_case) for character in found[0]]
+        return True
 
     def _add(self, node: Node) -> None:
         self._groups[-1].parts.append(node)
@@ -108,7 +134,7 @@ class _Parser:
         return _PLACES.get(character) or self._literal(ord(character))
 
     def _literal(self, code: int) -> Node:
-        return OneOf(between(code, code, ignore_case=self._reader.ignore_case))
+        return _literal(code, self._reader.ignore_case)
 
     # --- groups ---
 
@@ -189,8 +215,8 @@ class _Parser:
             return None
         start = reader.position
         reader.position = found.end()
-        least = int(found[1])
-        most = int(found[3]) if found[3] else least if found[2] is None else None
+        least = _count(found[1])
+        most = _count(found[3]) if found[3] else least if found[2] is None else None
         largest = least if most is None else most
         if not least <= largest <= MOST_REPETITIONS:
             raise Invalid(f"invalid repeat count: {reader.since(start)}")

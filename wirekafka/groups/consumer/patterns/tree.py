@@ -55,3 +55,37 @@ class Repetition:
 
 
 Node = OneOf | Place | Sequence | Choice | Repetition
+
+
+def literal_prefix(tree: Node) -> str:
+    """Give the characters with which every name that matches begins."""
+    characters = []
+    for part in tree.parts if isinstance(tree, Sequence) else (tree,):
+        if isinstance(part, OneOf) and len(part.characters) == 1:
+            characters += part.characters
+        elif part is not Place.BEGIN:
+            break
+    return "".join(characters)
+
+
+def names_listed(tree: Node) -> frozenset[str] | None:
+    """Give the names that match, of an expression that does nothing but to list them; else None."""
+    if isinstance(tree, Sequence):
+        tree = _without_ends(tree)
+    names: set[str] = set()
+    for alternative in tree.alternatives if isinstance(tree, Choice) else (tree,):
+        parts = alternative.parts if isinstance(alternative, Sequence) else (alternative,)
+        name = literal_prefix(alternative)
+        if Place.BEGIN in parts or len(name) != len(parts):
+            return None
+        names.add(name)
+    return frozenset(names)
+
+
+def _without_ends(sequence: Sequence) -> Node:
+    parts = sequence.parts
+    if parts and parts[0] is Place.BEGIN:
+        parts = parts[1:]
+    if parts and parts[-1] is Place.END:
+        parts = parts[:-1]
+    return parts[0] if len(parts) == 1 else Sequence(parts)

@@ -1,8 +1,8 @@
-"""Tests of groups/java_maps.py; the orders expected are those of Java 17."""
+"""Tests of groups/java.py; what is expected is what Java 17 gives."""
 
 import pytest
 
-from wirekafka.groups.java_maps import in_map_order
+from wirekafka.groups.java import in_map_order, string_hash
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,20 @@ from wirekafka.groups.java_maps import in_map_order
 def test_keys_come_as_from_a_java_hash_map(keys: str, order: str) -> None:
     """Bucket by bucket, and in one bucket in the order of insertion."""
     assert in_map_order(keys.split()) == order.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", 0),
+        ("a", 97),
+        ("hello", 99162322),
+        ("polygenelubricants", -(2**31)),
+        ("Aa", 2112),
+        ("BB", 2112),
+        ("\U0001f600", 1772899),
+    ],
+)
+def test_hash_of_a_text_is_that_of_java(text: str, value: int) -> None:
+    """String.hashCode: s[0]*31^(n-1) + ... over UTF-16 units, in 32 bits."""
+    assert string_hash(text) == value

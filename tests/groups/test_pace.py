@@ -1,15 +1,16 @@
-"""Tests of groups/consumer/pace.py: how often so many members beat."""
+"""Tests of groups/pace.py: how often so many members beat, and whether their answers wait for news."""
 
 import pytest
 
 from wirekafka.groups import GroupConfig
-from wirekafka.groups.consumer.pace import HEARTBEATS_A_SECOND, at_pace
+from wirekafka.groups.pace import HEARTBEATS_A_SECOND, MOST_HELD, at_pace
 
 QUICK = GroupConfig(consumer_heartbeat_fastest_ms=100, group_consumer_heartbeat_interval_ms=5_000)
 
 
 def interval_ms(config: GroupConfig, member_count: int) -> int:
-    return at_pace(config, member_count).group_consumer_heartbeat_interval_ms
+    paced = at_pace(config, classic_members=0, consumer_members=member_count)
+    return paced.group_consumer_heartbeat_interval_ms
 
 
 def test_few_members_beat_quickly() -> None:
@@ -40,4 +41,13 @@ def test_number_of_members_does_not_matter_in_kafkas_way() -> None:
     """0 switches it off, and then nothing is changed."""
     config = GroupConfig()
 
-    assert at_pace(config, 3) is config
+    assert at_pace(config, classic_members=10_000, consumer_members=3) is config
+
+
+@pytest.mark.parametrize(("classic_members", "hold_ms"), [(0, 2_500), (MOST_HELD, 2_500), (MOST_HELD + 1, 0)])
+def test_heartbeats_are_held_while_few_members_send_them(classic_members: int, hold_ms: int) -> None:
+    """Of three thousand the broker would do little else than to hold and let go."""
+    config = GroupConfig(heartbeat_hold_max_ms=2_500)
+    paced = at_pace(config, classic_members=classic_members, consumer_members=0)
+
+    assert paced.heartbeat_hold_max_ms == hold_ms
