@@ -38,6 +38,8 @@ class Decision(Generic[R]):
 
     records: list[R] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
+    may_be_split: bool = False
+    """Whether every record stands for itself. Else they are written together or not at all."""
 
 
 class Machine(Protocol[R]):

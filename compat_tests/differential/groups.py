@@ -6,7 +6,7 @@ KIP-345 (static members), KIP-559 (protocol in SyncGroup).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from wirekafka.protocol.apis.find_coordinator import FindCoordinatorRequest
 from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
 from wirekafka.protocol.apis.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from wirekafka.protocol.apis.leave_group import LeaveGroupRequest, MemberIdentity
+from wirekafka.protocol.apis.list_groups import ListGroupsRequest
 from wirekafka.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic
 from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from wirekafka.protocol.apis.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
@@ -36,6 +37,7 @@ Protocols = Sequence[tuple[str, bytes]]
 RANGE: Protocols = (("range", b"x"),)
 
 NEWEST_SYNC, NEWEST_HEARTBEAT, NEWEST_LEAVE, NEWEST_DESCRIBE = 5, 4, 5, 6
+STATES_IN_LIST, TYPES_IN_LIST = 4, 5
 INSTANCE_IN_HEARTBEAT = INSTANCE_IN_SYNC = MANY_IN_LEAVE = 3
 INSTANCE_IN_JOIN, PROTOCOL_IN_SYNC, TIMEOUT_IN_JOIN = 5, 5, 1
 
@@ -52,6 +54,35 @@ def await_groups(side: Side) -> None:
     request = MetadataRequest(topics=[MetadataRequestTopic(name="__consumer_offsets")])
     known = side.arrange_until(request, 12, lambda answer: answer.topics[0].error_code == 0)
     side.stands.topics[known.topics[0].topic_id] = "topic __consumer_offsets"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What groups are listed by: states, types, and states of one type."""
+
+    states: Sequence[Sequence[str]]
+    types: Sequence[Sequence[str]]
+    states_of_one_type: Sequence[Sequence[str]]
+    one_type: str
+
+
+def list_groups(side: Side, version: int, names: Collection[str], filters: Filters) -> None:
+    """List by each filter that the version has; of the answers keep these groups, not other scenarios'."""
+    requests = {"all": ListGroupsRequest()}
+    if version >= STATES_IN_LIST:
+        requests |= {f"states {s}": ListGroupsRequest(states_filter=list(s)) for s in filters.states}
+    if version >= TYPES_IN_LIST:
+        requests |= {f"types {t}": ListGroupsRequest(types_filter=list(t)) for t in filters.types}
+        for states in filters.states_of_one_type:
+            both = ListGroupsRequest(states_filter=list(states), types_filter=[filters.one_type])
+            requests[f"states {states} and type {filters.one_type}"] = both
+
+    # Any: a ListGroupsResponse.
+    def keep(answer: Any) -> None:
+        answer.groups = [group for group in answer.groups if group.group_id in names]
+
+    for label, request in requests.items():
+        side.ask(label, request, version, keep=keep)
 
 
 SUBSCRIPTION_VERSION = 3

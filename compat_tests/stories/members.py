@@ -6,7 +6,7 @@ Source: Apache Kafka 4.4's assignors; KIP-848 (`consumer` stands for its protoco
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytest
 
@@ -14,11 +14,15 @@ from compat_tests.clients.adapter import Capability, Client, Consumer, Received,
 from compat_tests.stories.waiting import poll_until
 
 
-def _assignors(*capabilities: Capability) -> list[object]:
-    return [
-        pytest.param(capability.value, marks=pytest.mark.needs(capability), id=capability.value)
-        for capability in capabilities
-    ]
+def _assignors(*capabilities: Capability, thorough: Collection[Capability] = ()) -> list[object]:
+    """Give the variants of a story; those that are `thorough` show the broker nothing that others do not."""
+    variants: list[object] = []
+    for capability in capabilities:
+        marks = [pytest.mark.needs(capability)]
+        if capability in thorough:
+            marks.append(pytest.mark.thorough)
+        variants.append(pytest.param(capability.value, marks=marks, id=capability.value))
+    return variants
 
 
 ASSIGNORS = _assignors(
@@ -27,11 +31,15 @@ ASSIGNORS = _assignors(
     Capability.STICKY,
     Capability.COOPERATIVE_STICKY,
     Capability.SERVER_SIDE_ASSIGNOR,
+    thorough=(Capability.RANGE, Capability.STICKY),
 )
 # The one assignor of the classic protocol that every client has, and the protocol of KIP-848.
 PROTOCOLS = _assignors(Capability.ROUND_ROBIN, Capability.SERVER_SIDE_ASSIGNOR)
 # All of a member's partitions stop in a rebalance, or only those that move.
-MANNERS = _assignors(Capability.ROUND_ROBIN, Capability.COOPERATIVE_STICKY, Capability.SERVER_SIDE_ASSIGNOR)
+_MANNERS = (Capability.ROUND_ROBIN, Capability.COOPERATIVE_STICKY, Capability.SERVER_SIDE_ASSIGNOR)
+MANNERS = _assignors(*_MANNERS)
+# To a member that stalls the broker does the same in either manner of the classic protocol.
+MANNERS_OF_STALLING = _assignors(*_MANNERS, thorough=(Capability.COOPERATIVE_STICKY,))
 ONE_PER_PARTITION = [b"%d" % partition for partition in range(4)]
 
 

@@ -11,7 +11,7 @@ from compat_tests.clients.adapter import Capability, Client
 from compat_tests.conftest import MakeTopic, OpenConsumer, OpenMortalConsumer
 from compat_tests.stories.members import (
     ASSIGNORS,
-    MANNERS,
+    MANNERS_OF_STALLING,
     ONE_PER_PARTITION,
     PROTOCOLS,
     produce_one_per_partition,
@@ -92,7 +92,7 @@ def test_frozen_member_is_replaced_and_comes_back(
 
 
 @pytest.mark.needs(Capability.REBALANCES_IN_POLL)
-@pytest.mark.parametrize("assignor", MANNERS)
+@pytest.mark.parametrize("assignor", MANNERS_OF_STALLING)
 def test_member_that_does_not_poll_is_replaced(
     client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:
@@ -114,7 +114,7 @@ def test_member_that_does_not_poll_is_replaced(
 
 
 @pytest.mark.needs(Capability.REBALANCES_IN_POLL)
-@pytest.mark.parametrize("assignor", MANNERS)
+@pytest.mark.parametrize("assignor", MANNERS_OF_STALLING)
 def test_rebalance_does_not_wait_for_ever(
     make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:

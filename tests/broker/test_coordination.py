@@ -7,8 +7,7 @@ import trio
 
 from tests.broker.support import change_configs, create_topic, delete_topic
 from wirekafka.broker import OFFSETS_TOPIC, Broker, BrokerConfig, GroupClient, open_broker
-from wirekafka.groups import GroupRecord, GroupShard, partition_for
-from wirekafka.groups import pace
+from wirekafka.groups import GroupRecord, GroupShard, pace, partition_for
 from wirekafka.machine import Decision, Ticket
 from wirekafka.protocol.apis.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,

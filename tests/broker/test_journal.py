@@ -16,6 +16,13 @@ from wirekafka.broker.journal import Interruption, Journal
 from wirekafka.broker.partition import Partition
 from wirekafka.machine import Decision, KeyValue, Reply, Ticket
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError, MalformedMessage
+from wirekafka.protocol.records import (
+    ControlRecordType,
+    EndTxnMarker,
+    Record,
+    build_batch,
+    build_marker_batch,
+)
 from wirekafka.storage import Origin
 
 
@@ -186,17 +193,39 @@ async def test_load_gives_the_same_state_again(desk: Desk) -> None:
     assert again.applied == []
 
 
-async def test_long_decision_that_answers_nobody_is_written_in_pieces(desk: Desk) -> None:
-    """What answers somebody is one batch, all or nothing."""
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [(None, ["a", "b"]), (ControlRecordType.ABORT, ["a", "b"]), (ControlRecordType.COMMIT, ["a", "b", "in"])],
+)
+async def test_load_heeds_what_became_of_a_transaction(
+    desk: Desk, kind: ControlRecordType | None, words: list[str]
+) -> None:
+    """Apache Kafka's log has offsets that were committed in one; of an open one nothing holds."""
+    await desk.write("a")
+    who = {"producer_id": 5, "producer_epoch": 0}
+    held = build_batch([Record(key=b"word", value=b"in")], timestamp_ms=1, attributes=0x10, **who)
+    desk.partition.append(held, now_ms=1, origin=Origin.COORDINATOR)
+    await desk.write("b")
+    if kind is not None:
+        marker = build_marker_batch(EndTxnMarker(kind, 0), timestamp_ms=1, **who)
+        desk.partition.append(marker, now_ms=1, origin=Origin.COORDINATOR)
+    again = Desk(desk.partition)
+
+    assert (again.journal.load(), again.machine.words) == (len(words), words)
+
+
+async def test_long_decision_that_may_be_split_is_written_in_pieces(desk: Desk) -> None:
+    """Any other is one batch, all or nothing, also where it answers nobody."""
     words = [f"w{number}" for number in range(2500)]
 
-    desk.journal.carry_out(Decision(records=words))
+    desk.journal.carry_out(Decision(records=words, may_be_split=True))
     in_pieces = len(list(desk.partition.log.batches(0)))
     await desk.write(*words)
+    desk.journal.carry_out(Decision(records=words))
 
     assert in_pieces == 3
-    assert len(list(desk.partition.log.batches(0))) == 4
-    assert desk.machine.words == words * 2
+    assert len(list(desk.partition.log.batches(0))) == 5
+    assert desk.machine.words == words * 3
 
 
 async def test_closed_journal_sends_who_waits_to_another_coordinator(
@@ -239,7 +268,7 @@ async def test_pieces_written_before_a_failure_stay_and_the_rest_is_taken_back(
 
     monkeypatch.setattr(desk.partition, "append", append)
     monkeypatch.setattr(desk.machine, "on_append_failed", on_append_failed)
-    desk.journal.carry_out(Decision(records=["w"] * 1500))
+    desk.journal.carry_out(Decision(records=["w"] * 1500, may_be_split=True))
 
     assert (len(desk.machine.words), told) == (1000, [500])
 
@@ -369,6 +398,17 @@ async def test_request_that_fails_starts_anew_too_but_not_so_often(
         await desk.journal.ask(_fail)
 
     assert desk.count == count
+
+
+async def test_journal_that_is_closed_starts_nothing_anew(make_partition: MakePartition) -> None:
+    """Its partition may have been deleted."""
+    desk = Restarts(make_partition(), NotebookMachine())
+    desk.journal.close()
+
+    with pytest.raises(ZeroDivisionError):
+        await desk.journal.ask(_fail)
+
+    assert desk.count == 0
 
 
 async def test_request_that_is_refused_is_no_fault(make_partition: MakePartition) -> None:

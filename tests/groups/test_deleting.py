@@ -336,3 +336,14 @@ def test_consumer_group_loses_offsets_of_topics_it_does_not_read() -> None:
     play.at(7 * DAY_MS + 2 * HOUR_MS)
     assert play.fetch_all() == {}
     assert play.log[-1].key == b"\0\3\0\1g"
+
+
+def test_what_is_deleted_in_bulk_may_be_written_in_pieces() -> None:
+    """Each tombstone stands for itself."""
+    play = GroupPlaybook()
+    play.commit()
+
+    assert play.shard.delete_offsets_of_topics([DeletedTopic("t", ONE_ID)]).may_be_split
+    play.now_ms = 8 * DAY_MS
+    decision = play.shard.on_time(play.now_ms)
+    assert (len(decision.records) > 0, decision.may_be_split) == (True, True)

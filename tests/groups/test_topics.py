@@ -61,3 +61,13 @@ def test_topics_that_do_not_exist_are_passed_over() -> None:
 
     assert [facts.name for facts in existing(topics, ["none", "orders"])] == ["orders"]
     assert [*existing(NO_TOPICS, ["orders"])] == []
+
+
+def test_hash_of_a_topic_is_worked_out_once() -> None:
+    """A group of a thousand topics asks for all of theirs with each member that comes or goes."""
+    facts = TopicFacts("asked-again", b"a" * 16, 3, (frozenset(),) * 3)
+    topic_hash(facts)
+    before = topic_hash.cache_info().hits
+
+    assert metadata_hash([facts]) == metadata_hash([facts])
+    assert topic_hash.cache_info().hits == before + 2

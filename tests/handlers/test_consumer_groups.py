@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.handlers.support import AS_BROKER_SENDS_NO_OPERATIONS, fresh, make_coordinator, new_topic
-from tests.support.mixed_playbook import assigned_by, subscription_bytes
+from tests.support.consumer_protocol import assigned_by, subscription_bytes
 from tests.support.raw_client import RawClient
 from tests.support.requests import create_topic
 from wirekafka.protocol.apis.consumer_group_describe import ConsumerGroupDescribeRequest

@@ -5,46 +5,15 @@ A `ClassicConsumer` is a client of the classic protocol which joins, syncs and h
 Source: KIP-848 (online migration), the classic member's side.
 """
 
-import struct
 from collections.abc import Mapping, Sequence
 
 from tests.support.consumer_playbook import ConsumerPlaybook
+from tests.support.consumer_protocol import Shares, assigned_by, assigned_bytes, subscription_bytes
+from wirekafka.machine import Ticket
 from wirekafka.protocol.apis.join_group import JoinGroupResponse
 from wirekafka.protocol.apis.leave_group import LeaveGroupResponse
 from wirekafka.protocol.apis.sync_group import SyncGroupResponse
-from wirekafka.protocol.codec import codec_for
 from wirekafka.protocol.error_codes import ErrorCode
-from wirekafka.protocol.stored.consumer_protocol import (
-    ConsumerProtocolAssignment,
-    ConsumerProtocolSubscription,
-    OwnedPartitions,
-)
-
-
-def subscription_bytes(
-    topics: Sequence[str],
-    owned: Mapping[str, Sequence[int]] | None = None,
-    *,
-    rack_id: str | None = None,
-    version: int = 3,
-) -> bytes:
-    """What a consumer says of itself in JoinGroup."""
-    message = ConsumerProtocolSubscription(
-        topics=list(topics),
-        owned_partitions=[
-            OwnedPartitions(topic=topic, partitions=list(partitions))
-            for topic, partitions in (owned or {}).items()
-        ],
-        rack_id=rack_id,
-    )
-    return struct.pack(">h", version) + codec_for(ConsumerProtocolSubscription, version).build(message)
-
-
-def assigned_by(assignment: bytes) -> dict[str, list[int]]:
-    """What a consumer reads in the assignment that SyncGroup gave it."""
-    (version,) = struct.unpack_from(">h", assignment)
-    message = codec_for(ConsumerProtocolAssignment, version).parse(assignment[2:])
-    return {one.topic: one.partitions for one in message.assigned_partitions}
 
 
 class ClassicConsumer:
@@ -62,20 +31,27 @@ class ClassicConsumer:
         self.protocols: tuple[str, ...] = ("range",)
         self.version = 3
 
-    def join(self, **more: object) -> JoinGroupResponse:
-        """Send a JoinGroup; what it says in `more` is in place of what it would say."""
+    def send_join(self, **more: object) -> Ticket:
+        """Send a JoinGroup; what it says in `more` is in place of what it would say. Give its ticket."""
         metadata = subscription_bytes(self.topics, self.has, rack_id=self.rack, version=self.version)
         said = {
             "instance": self.instance,
             "protocols": dict.fromkeys(self.protocols, metadata),
             **more,
         }
-        ticket = self.play.join(self.name, self.member_id, **said)  # type: ignore[arg-type]
+        return self.play.join(self.name, self.member_id, **said)  # type: ignore[arg-type]
+
+    def heard(self, ticket: Ticket) -> JoinGroupResponse:
+        """Take the answer to a JoinGroup, and go by it."""
         response = self.play.answers[ticket]
         assert isinstance(response, JoinGroupResponse)
         if response.error_code == ErrorCode.NONE:
             self.member_id, self.generation = response.member_id, response.generation_id
         return response
+
+    def join(self, **more: object) -> JoinGroupResponse:
+        """Send a JoinGroup that is answered at once, with `more` as for `send_join`."""
+        return self.heard(self.send_join(**more))
 
     def sync(self) -> SyncGroupResponse:
         """Send a SyncGroup, and go by the assignment."""
@@ -105,3 +81,29 @@ class ClassicConsumer:
         response = self.play.answers[self.play.leave((self.member_id, self.instance))]
         assert isinstance(response, LeaveGroupResponse)
         return response
+
+
+def join_together(play: ConsumerPlaybook, members: Sequence[ClassicConsumer], wait_ms: int = 60_000) -> None:
+    """Let all of them join, and wait for the answers."""
+    tickets = [member.send_join() for member in members]
+    deadline_ms = play.now_ms + wait_ms
+    while any(ticket not in play.answers for ticket in tickets) and play.now_ms < deadline_ms:
+        play.pass_ms(1_000)
+    for member, ticket in zip(members, tickets, strict=True):
+        assert member.heard(ticket).error_code == ErrorCode.NONE
+
+
+def share_out(play: ConsumerPlaybook, shares: Mapping[ClassicConsumer, Shares | bytes]) -> None:
+    """Let members join, and have the first assign this to them."""
+    members = list(shares)
+    join_together(play, members)
+    written = {
+        member.member_id: share if isinstance(share, bytes) else assigned_bytes(share)
+        for member, share in shares.items()
+    }
+    for number, member in enumerate(members):
+        play.sync(member.member_id, member.generation, {} if number else written, instance=member.instance)
+    for member, share in shares.items():
+        member.has = (
+            {} if isinstance(share, bytes) else {t: list(partitions) for t, partitions in share.items()}
+        )

@@ -16,7 +16,7 @@ Source: Kafka's CoordinatorRuntime, without its rollback: an append is one synch
 
 import itertools
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 import trio
@@ -29,7 +29,14 @@ from wirekafka.broker.flushing import AwaitedFlush
 from wirekafka.broker.partition import Partition
 from wirekafka.machine import Decision, KeyValue, Machine, Records, Reply, Ticket
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError, MalformedMessage
-from wirekafka.protocol.records import Record, build_batch, decode_records
+from wirekafka.protocol.records import (
+    ControlRecordType,
+    Record,
+    RecordBatch,
+    build_batch,
+    decode_records,
+    marker_of,
+)
 from wirekafka.storage import Origin
 
 R = TypeVar("R")
@@ -92,17 +99,30 @@ class Journal(Generic[R]):
         self._waiters: dict[Ticket, _Waiter] = {}
 
     def load(self) -> int:
-        """Apply every record of the partition; give how many there were."""
+        """Apply every record of the partition that holds; give how many there were."""
         count = 0
+        in_transactions: dict[int, list[R]] = {}
         for batch in self._partition.log.batches(self._partition.log.log_start_offset):
-            if batch.is_control:
-                continue
-            for item in decode_records(batch):
-                record = self._records.decode(KeyValue(item.key, item.value, item.timestamp_ms))
-                if record is not None:
-                    self.machine.apply(record)
-                    count += 1
+            for record in self._settled(batch, in_transactions):
+                self.machine.apply(record)
+                count += 1
         return count
+
+    def _settled(self, batch: RecordBatch, in_transactions: dict[int, list[R]]) -> list[R]:
+        """Give the records that hold from this batch on: those of a transaction when it is committed.
+
+        One that is aborted, or open at the end of the log, has said nothing.
+        """
+        if batch.is_control:
+            marker = marker_of(batch)
+            held = in_transactions.pop(batch.producer_id, []) if marker is not None else []
+            return held if marker is not None and marker.kind is ControlRecordType.COMMIT else []
+        items = (KeyValue(item.key, item.value, item.timestamp_ms) for item in decode_records(batch))
+        records = [record for item in items if (record := self._records.decode(item)) is not None]
+        if not batch.is_transactional:
+            return records
+        in_transactions.setdefault(batch.producer_id, []).extend(records)
+        return []
 
     async def ask(
         self,
@@ -177,7 +197,7 @@ class Journal(Generic[R]):
                 break
             self._complaints.hear(None)
             self._apply(piece)
-            decision = Decision(decision.records[len(piece) :], decision.replies)
+            decision = replace(decision, records=decision.records[len(piece) :])
         for reply in decision.replies:
             self._release(reply)
         self.set_alarm()
@@ -189,6 +209,7 @@ class Journal(Generic[R]):
 
     def close(self) -> None:
         """Be woken no more; answer who still waits that the coordinator is elsewhere."""
+        self._start_anew = None
         self._alarms.set(self._number, None, self._wake)
         for ticket in list(self._waiters):
             self._release(Reply(ticket, KafkaError(ErrorCode.NOT_COORDINATOR)))
@@ -215,20 +236,20 @@ class Journal(Generic[R]):
             self.set_alarm()
 
     def _is_begun_anew(self) -> bool:
-        now_ms = self._clock.now_ms()
-        if self._start_anew is None or now_ms < self._may_start_anew_ms:
+        start_anew = self._start_anew
+        if start_anew is None or self._clock.now_ms() < self._may_start_anew_ms:
             return False
         self.close()
-        self._start_anew()
+        start_anew()
         return True
 
     def _first_piece(self, decision: Decision[R]) -> list[R]:
         """The records that are appended next, as one batch.
 
-        What answers somebody is one batch, all or nothing; what answers nobody (expiry, a deleted
-        topic) may be long, and is cut into batches that each stand for themselves.
+        What belongs together is one batch, all or nothing. What does not (expiry, a deleted topic) may be
+        long.
         """
-        return decision.records if decision.replies else decision.records[:_RECORDS_A_BATCH]
+        return decision.records[:_RECORDS_A_BATCH] if decision.may_be_split else decision.records
 
     def _append(self, records: list[R]) -> None:
         """Write one batch. Raises what `Partition.append` does, UNKNOWN_SERVER_ERROR for a value that

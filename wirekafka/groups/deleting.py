@@ -13,7 +13,8 @@ from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer import stored as consumer_stored
 from wirekafka.groups.consumer.group import ConsumerGroup
-from wirekafka.groups.offsets import CommittedOffsets, Group, PartitionExists
+from wirekafka.groups.kinds import Group
+from wirekafka.groups.offsets import CommittedOffsets, PartitionExists
 from wirekafka.groups.records import GroupMetadata, GroupRecord, OffsetCommit
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.apis.delete_groups import DeletableGroupResult

@@ -14,6 +14,7 @@ from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
+from wirekafka.groups.kinds import Group
 from wirekafka.groups.records import OffsetCommit
 from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitRequest,
@@ -27,8 +28,6 @@ from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.stored.consumer_offsets import OffsetCommitValue
 
 PartitionExists = Callable[[str, int], bool]
-Group = ClassicGroup | ConsumerGroup
-"""A group of either kind."""
 
 
 @dataclass(slots=True)

@@ -21,7 +21,8 @@ from wirekafka.groups.consumer.heartbeat import HeartbeatFacts
 from wirekafka.groups.consumer.settings import OverridesOf, no_overrides
 from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.groups.deleting import DeletedTopic
-from wirekafka.groups.offsets import Group, PartitionExists
+from wirekafka.groups.kinds import Group
+from wirekafka.groups.offsets import PartitionExists
 from wirekafka.groups.records import GroupMetadata, GroupRecord
 from wirekafka.groups.topics import NO_TOPICS, Topics
 from wirekafka.machine import Decision, Ticket
@@ -226,7 +227,8 @@ class GroupShard:
 
     def delete_offsets_of_topics(self, topics: Iterable[DeletedTopic]) -> Decision[GroupRecord]:
         """Delete what is committed to topics that are gone."""
-        return Decision(records=[*deleting.tombstones_of_topics(self.durable.offsets, topics)])
+        tombstones = deleting.tombstones_of_topics(self.durable.offsets, topics)
+        return Decision(records=[*tombstones], may_be_split=True)
 
     def delete_offsets(
         self, request: OffsetDeleteRequest, *, ticket: Ticket, now_ms: int, partition_exists: PartitionExists
@@ -300,6 +302,7 @@ class GroupShard:
     def _on_deadline(self, turn: ConsumerTurn, deadline: Deadline) -> None:
         if isinstance(deadline, RetentionDeadline):
             deleting.expire(turn, self._all_groups(), self.durable.offsets)
+            turn.decision.may_be_split = True
             turn.schedule(deadline, self.config.offsets_retention_check_interval_ms)
             return
         falling_due.on_deadline(turn, deadline)
@@ -323,6 +326,7 @@ class GroupShard:
                 )
         for group_id in dict.fromkeys(record.group_id for record in decision.records):
             consumer_group = self.durable.consumer_groups.get(group_id)
+            metadata.forget_check_of_stranger(turn, group_id)
             if consumer_group is not None:
                 within_ms = None if decision.replies else sessions.RETRY_MS
                 sessions.resume(turn, consumer_group, within_ms=within_ms)

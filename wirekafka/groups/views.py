@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.member import Member
 from wirekafka.groups.classic.states import ClassicGroupState
-from wirekafka.groups.consumer.group import CONSUMER_TYPE
-from wirekafka.groups.offsets import Group, fetch_refusal
+from wirekafka.groups.kinds import Group, protocol_type_of, type_of
+from wirekafka.groups.offsets import fetch_refusal
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.protocol.apis.describe_groups import DescribedGroup, DescribedGroupMember
 from wirekafka.protocol.apis.list_groups import ListedGroup
@@ -26,7 +26,6 @@ from wirekafka.protocol.apis.offset_fetch import (
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.stored.consumer_offsets import OffsetCommitValue
 
-CLASSIC_TYPE = "classic"
 NO_OFFSET = -1
 
 TopicOffsets = Mapping[str, Mapping[int, OffsetCommitValue]]
@@ -146,14 +145,12 @@ def listed(groups: Iterable[Group], states: Sequence[str], types: Sequence[str])
     wanted_states = {state.strip().lower() for state in states}
     wanted_types = {name.lower() for name in types}
     for group in groups:
-        group_type = CLASSIC_TYPE if isinstance(group, ClassicGroup) else CONSUMER_TYPE
-        protocol_type = group.protocol_type if isinstance(group, ClassicGroup) else CONSUMER_TYPE
-        state = group.state.value
+        state, group_type = group.state.value, type_of(group)
         is_of_state = not wanted_states or state.lower() in wanted_states
         if is_of_state and (not wanted_types or group_type in wanted_types):
             yield ListedGroup(
                 group_id=group.group_id,
-                protocol_type=protocol_type or "",
+                protocol_type=protocol_type_of(group),
                 group_state=state,
                 group_type=group_type,
             )

@@ -5,26 +5,28 @@ Called by `run`. Source: KIP-518 (states), KIP-848 (types), KIP-1043 (v6 says wh
 
 from __future__ import annotations
 
-from typing import Any
-
 from compat_tests.differential.asked_versions import every
 from compat_tests.differential.consumer_groups import (
     ConsumerGroup,
     create_topic_for_groups,
 )
-from compat_tests.differential.groups import Asker, await_groups, subscription
+from compat_tests.differential.groups import Asker, Filters, await_groups, list_groups, subscription
 from compat_tests.differential.side import Side
 from compat_tests.differential.topics import Topic
 from wirekafka.protocol.apis.consumer_group_describe import ConsumerGroupDescribeRequest
 from wirekafka.protocol.apis.describe_groups import DescribeGroupsRequest
 from wirekafka.protocol.apis.list_groups import ListGroupsRequest
 
-STATES, TYPES, OPERATIONS = 4, 5, 3
+OPERATIONS = 3
 CLASSIC_KIND, STABLE, EMPTY, ASSIGNING, RECONCILING = OURS = tuple(
     f"kind-{name}" for name in ("classic", "stable", "empty", "assigning", "reconciling")
 )
-STATE_FILTERS = (["stable"], ["Empty"], ["ASSIGNING"], ["reconciling"], ["Dead"], ["Assigning", "Empty"])
-TYPE_FILTERS = (["consumer"], ["Consumer"], ["CLASSIC"], ["consumer", "classic"], ["streams"], ["unknown"])
+FILTERS = Filters(
+    states=(["stable"], ["Empty"], ["ASSIGNING"], ["reconciling"], ["Dead"], ["Assigning", "Empty"]),
+    types=(["consumer"], ["Consumer"], ["CLASSIC"], ["consumer", "classic"], ["streams"], ["unknown"]),
+    states_of_one_type=(["Stable"], ["assigning"]),
+    one_type="consumer",
+)
 
 
 def both_kinds(side: Side) -> None:
@@ -33,7 +35,7 @@ def both_kinds(side: Side) -> None:
     topic = create_topic_for_groups(side, "kinds", 2)
     _make(side, topic)
     for version in every(ListGroupsRequest):
-        _list(side, version)
+        list_groups(side, version, OURS, FILTERS)
     for version in every(DescribeGroupsRequest):
         for operations in (False, True) if version >= OPERATIONS else (False,):
             request = DescribeGroupsRequest(groups=[*OURS], include_authorized_operations=operations)
@@ -59,22 +61,3 @@ def _make(side: Side, topic: Topic) -> None:
             second.join(f"{name}: second joins", topic.name)
         if name == ASSIGNING:
             second.leave(f"{name}: second leaves")
-
-
-# Any: a ListGroupsResponse.
-def _keep_ours(answer: Any) -> None:
-    """Leave out what other scenarios left behind: on which of them the brokers are compared there."""
-    answer.groups = [group for group in answer.groups if group.group_id in OURS]
-
-
-def _list(side: Side, version: int) -> None:
-    requests = {"all": ListGroupsRequest()}
-    if version >= STATES:
-        requests |= {f"states {states}": ListGroupsRequest(states_filter=states) for states in STATE_FILTERS}
-    if version >= TYPES:
-        requests |= {f"types {types}": ListGroupsRequest(types_filter=types) for types in TYPE_FILTERS}
-        for states in (["Stable"], ["assigning"]):
-            both = ListGroupsRequest(states_filter=states, types_filter=["consumer"])
-            requests[f"states {states} and type consumer"] = both
-    for label, request in requests.items():
-        side.ask(label, request, version, keep=_keep_ours)

@@ -5,18 +5,20 @@ Called by `run`. Source: KIP-518 (states), KIP-848 and KIP-1043 (types, v6 says 
 
 from __future__ import annotations
 
-from typing import Any
-
 from compat_tests.differential.asked_versions import every
-from compat_tests.differential.groups import Asker, await_groups
+from compat_tests.differential.groups import Asker, Filters, await_groups, list_groups
 from compat_tests.differential.side import Side
 from wirekafka.protocol.apis.describe_groups import DescribeGroupsRequest
 from wirekafka.protocol.apis.list_groups import ListGroupsRequest
 from wirekafka.protocol.apis.offset_commit import OffsetCommitRequest
 
-STATES, TYPES, OPERATIONS = 4, 5, 3
-STATE_FILTERS = (["Empty"], ["Stable"], ["empty"], ["STABLE"], ["none"], ["Dead"], [""], ["Stable", "Empty"])
-TYPE_FILTERS = (["classic"], ["Classic"], ["consumer"], ["none"], [""], ["share"], ["classic", "consumer"])
+OPERATIONS = 3
+FILTERS = Filters(
+    states=(["Empty"], ["Stable"], ["empty"], ["STABLE"], ["none"], ["Dead"], [""], ["Stable", "Empty"]),
+    types=(["classic"], ["Classic"], ["consumer"], ["none"], [""], ["share"], ["classic", "consumer"]),
+    states_of_one_type=(["Empty"], ["none"]),
+    one_type="classic",
+)
 OURS = ("listed-stable", "listed-simple", "listed-joining")
 
 
@@ -29,28 +31,9 @@ def group_lists(side: Side) -> None:
     side.arrange(OffsetCommitRequest(group_id=OURS[1], member_id="", topics=[]), 9)
     Asker(side, OURS[2], 9).join_fully("join of the third")
     for version in every(ListGroupsRequest):
-        _list(side, version)
+        list_groups(side, version, OURS, FILTERS)
     for version in every(DescribeGroupsRequest):
         _describe(side, version)
-
-
-# Any: a ListGroupsResponse.
-def _keep_ours(answer: Any) -> None:
-    """Leave out what other scenarios left behind: on which of them the brokers are compared there."""
-    answer.groups = [group for group in answer.groups if group.group_id in OURS]
-
-
-def _list(side: Side, version: int) -> None:
-    requests = {"all": ListGroupsRequest()}
-    if version >= STATES:
-        requests |= {f"states {states}": ListGroupsRequest(states_filter=states) for states in STATE_FILTERS}
-    if version >= TYPES:
-        requests |= {f"types {types}": ListGroupsRequest(types_filter=types) for types in TYPE_FILTERS}
-        for states in (["Empty"], ["none"]):
-            both = ListGroupsRequest(states_filter=states, types_filter=["classic"])
-            requests[f"states {states} and type classic"] = both
-    for label, request in requests.items():
-        side.ask(label, request, version, keep=_keep_ours)
 
 
 def _describe(side: Side, version: int) -> None:

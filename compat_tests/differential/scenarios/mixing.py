@@ -16,7 +16,7 @@ from compat_tests.differential.consumer_groups import (
 from compat_tests.differential.groups import Asker, Protocols, assignment, await_groups, subscription
 from compat_tests.differential.side import Side
 from compat_tests.differential.topics import Topic
-from compat_tests.differential.wire import Connection, framed, request_body
+from compat_tests.differential.wire import TIMEOUT_SECONDS, Connection, framed, request_body
 from wirekafka.protocol.apis.list_groups import ListGroupsRequest
 from wirekafka.protocol.apis.offset_commit import (
     OffsetCommitRequest,
@@ -27,6 +27,7 @@ from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequest, OffsetFetch
 from wirekafka.protocol.apis.sync_group import SyncGroupRequest
 
 OTHER_TOPIC = "mixed-too"
+SECONDS_OF_SILENCE = 2.0
 JOIN, JOIN_KEY, SYNC_KEY, SYNC = 9, 11, 14, 5
 
 
@@ -92,12 +93,14 @@ class _Mixed:
     def beat_classic(self, label: str, member_id: str, generation_id: int) -> None:
         self.classic.heartbeat(self.told(label), member_id, generation_id)
 
-    def join(self, member: ConsumerMember, label: str, topic: str | None = None) -> None:
-        """Join as a new member; for another topic where it must not matter in which order members are taken.
+    def join(self, member: ConsumerMember, label: str, topic: str | None = None) -> bool:
+        """Join as a new member, and tell whether it may.
 
-        That order goes by the hashes of member ids, which are random for classic members.
+        For another topic where it must not matter in which order members are taken: that order goes by the
+        hashes of member ids, which are random for classic members.
         """
-        member.join(self.told(label), self.topic.name if topic is None else topic)
+        answer = member.join(self.told(label), self.topic.name if topic is None else topic)
+        return answer is not None and answer.error_code == 0
 
     def commit(self, label: str, member_id: str, generation_id: int) -> None:
         partition = OffsetCommitRequestPartition(
@@ -214,8 +217,10 @@ def _join_waits(group: _Mixed, other: Connection, member: str, generation: int) 
     group.classic.await_rebalance(member, generation)
     group.beat_classic("classic hears of another", member, generation)
     newer = group.consumer.member("m-new")
-    group.join(newer, "newer joins while a join waits", OTHER_TOPIC)
-    side.receive(group.told("the join that waited"), other, JOIN_KEY, JOIN)
+    # Where the group may not be upgraded, the join waits on, and so does what is sent behind it.
+    upgraded = group.join(newer, "newer joins while a join waits", OTHER_TOPIC)
+    patience_seconds = TIMEOUT_SECONDS if upgraded else SECONDS_OF_SILENCE
+    side.receive(group.told("the join that waited"), other, JOIN_KEY, JOIN, patience_seconds=patience_seconds)
     group.look("when nobody waits")
     request = SyncGroupRequest(
         group_id=group.name,
@@ -226,7 +231,7 @@ def _join_waits(group: _Mixed, other: Connection, member: str, generation: int) 
         assignments=[],
     )
     other.send(framed(request_body(request, SYNC)))
-    side.receive(group.told("a sync after that"), other, SYNC_KEY, SYNC)
+    side.receive(group.told("a sync after that"), other, SYNC_KEY, SYNC, patience_seconds=patience_seconds)
 
 
 def _empty_group_changes_its_kind(group: _Mixed) -> None:

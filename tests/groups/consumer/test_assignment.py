@@ -28,6 +28,16 @@ def test_topic_without_partitions_is_not_in_an_assignment() -> None:
     assert from_topics(topics) == {A: frozenset({0, 1})}
 
 
+def test_topic_that_is_named_twice_has_the_partitions_of_both() -> None:
+    """Else a member that says so would have given up what it still reads."""
+    topics = [
+        TargetTopicPartitions(topic_id=A, partitions=[1]),
+        TargetTopicPartitions(topic_id=A, partitions=[0]),
+    ]
+
+    assert from_topics(topics) == {A: frozenset({0, 1})}
+
+
 def test_owned_partitions_have_the_epochs_of_the_log() -> None:
     """KIP-1251: each partition has the epoch at which it was given."""
     assert owned_from_topics([current(A, [0, 1], [3, 4]), current(B, [], [])], 9) == {A: {0: 3, 1: 4}}

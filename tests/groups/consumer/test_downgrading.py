@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.classic_groups import joined
 from tests.support.consumer_playbook import Consumer, ConsumerPlaybook
-from tests.support.mixed_playbook import ClassicConsumer, assigned_by, subscription_bytes
+from tests.support.consumer_protocol import assigned_by, subscription_bytes
+from tests.support.mixed_playbook import ClassicConsumer, join_together
 from wirekafka.groups import GroupConfig
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.volatile import Deadline, JoinDeadline, RetentionDeadline, SessionDeadline
@@ -83,7 +83,7 @@ def test_the_members_left_rebalance_among_themselves() -> None:
     new.leave()
 
     assert old.beat() is ErrorCode.REBALANCE_IN_PROGRESS
-    joined(play, [old])
+    join_together(play, [old])
     assert old.generation == classic(play).generation_id
     assert classic(play).leader_id == old.member_id
 
@@ -254,6 +254,17 @@ def test_a_malformed_subscription_is_given_its_assignment_in_the_oldest_version(
     assignment = classic(play).members[old.member_id].assignment
     assert assignment[:2] == b"\0\0"
     assert assigned_by(assignment) == {"t": sorted(target)}
+
+
+def test_a_downgrade_is_written_in_one_piece() -> None:
+    """Also on a deadline, which answers nobody: half of it would leave partitions that nobody reads."""
+    play, _, old = mixed()
+    for _ in range(44):
+        play.pass_ms(1_000)
+        old.beat()
+    decision = play.shard.on_time(play.now_ms + 1_000)
+
+    assert (len(decision.records), decision.may_be_split) == (10, False)
 
 
 def test_a_deadline_that_could_not_downgrade_leaves_the_others_their_session() -> None:

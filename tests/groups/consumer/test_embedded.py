@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.consumer_playbook import KnownTopics
-from tests.support.mixed_playbook import subscription_bytes
+from tests.support.consumer_protocol import subscription_bytes
 from wirekafka.groups.consumer.embedded import (
     assignment_bytes,
     owned_topics,

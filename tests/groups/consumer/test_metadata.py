@@ -103,3 +103,14 @@ def test_groups_are_told_apart_by_what_they_read() -> None:
     play.create("t", 2)
 
     assert play.shard.volatile.metadata_checks == {}
+
+
+def test_group_that_was_not_made_leaves_nothing_behind() -> None:
+    """Neither one that was refused nor one that could not be written: names may be many."""
+    play = ConsumerPlaybook(t=2)
+    refused = play.consumer("a", "t", regex="(")
+    assert refused.join().error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
+    play.append_error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "full")
+    assert play.consumer("b", "t").join().error_code != ErrorCode.NONE
+
+    assert play.shard.volatile.metadata_checks == {}

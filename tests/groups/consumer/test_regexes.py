@@ -1,9 +1,32 @@
 """Tests of groups/consumer/regexes.py."""
 
+from collections.abc import Iterable
+
+import pytest
+
 from tests.support.consumer_playbook import WALL_LEAD_MS, ConsumerPlaybook
 from wirekafka.groups import GroupConfig
+from wirekafka.groups.consumer import patterns, regexes
 from wirekafka.groups.consumer.group import ResolvedRegularExpression
 from wirekafka.protocol.error_codes import ErrorCode
+
+HARD = ".*a.{40}"
+"""Its states grow without end as names of a and b are looked at."""
+NAMES_OF_A_AND_B = tuple(f"{number:012b}".replace("0", "a").replace("1", "b") * 5 for number in range(1_000))
+
+
+@pytest.fixture
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was looked up among the names, in order."""
+    found: list[str] = []
+    matching = patterns.matching
+
+    def noted(pattern: str, names: Iterable[str]) -> patterns.Matching:
+        found.append(pattern)
+        return matching(pattern, names)
+
+    monkeypatch.setattr(patterns, "matching", noted)
+    return found
 
 
 def test_first_heartbeat_gives_what_the_regular_expression_matches() -> None:
@@ -187,3 +210,118 @@ def test_invalid_regular_expression_is_refused() -> None:
 
     assert answer.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
     assert not play.member(consumer).subscribed_topic_regex
+
+
+def test_new_regular_expression_looks_up_only_itself(looked_up: list[str]) -> None:
+    """However many the group has: those that joined before are known."""
+    play = ConsumerPlaybook(t1=1, u1=1)
+    for number in range(50):
+        play.consumer(f"m{number}", regex=f"t{number}.*").join()
+
+    assert looked_up == [f"t{number}.*" for number in range(50)]
+
+
+def test_heartbeats_look_up_nothing_while_topics_are_as_they_were(looked_up: list[str]) -> None:
+    """A steady group costs nothing."""
+    play = ConsumerPlaybook(t1=1, u1=1)
+    members = [play.consumer("a", regex="t.*"), play.consumer("b", regex="u.*"), play.consumer("c", "t1")]
+    for member in members:
+        member.join()
+    looked_up.clear()
+    for _ in range(5):
+        play.pass_ms(5_000)
+        for member in members:
+            member.beat()
+
+    assert looked_up == []
+
+
+def test_new_topic_is_looked_for_once_by_all(looked_up: list[str]) -> None:
+    """Whoever comes first looks up everybody's, and a member without an expression does so too."""
+    play = ConsumerPlaybook(t1=1, u1=1)
+    members = [play.consumer("c", "t1"), play.consumer("a", regex="t.*"), play.consumer("b", regex="u.*")]
+    for member in members:
+        member.join()
+    looked_up.clear()
+    play.create("u2", 1)
+    play.pass_ms(1_001)
+    for member in members:
+        member.beat()
+
+    assert looked_up == ["t.*", "u.*"]
+
+
+def test_one_heartbeat_looks_up_so_many_and_others_the_rest(
+    looked_up: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event loop serves nobody while it looks; a member's own comes first."""
+    play = ConsumerPlaybook(t1=1)
+    members = [play.consumer(f"m{number}", regex=f"t{number}.*") for number in range(4)]
+    for member in members:
+        member.join()
+    looked_up.clear()
+    monkeypatch.setattr(regexes, "MOST_WORK_IN_ONE_TURN", 0)
+    play.create("t3x", 1)
+    play.pass_ms(1_001)
+    found = []
+    for member in reversed(members):
+        member.beat()
+        found.append([*looked_up])
+        looked_up.clear()
+
+    assert found == [["t3.*"], ["t2.*"], ["t1.*"], ["t0.*"]]
+    assert members[3].has == {"t3x": [0]}
+
+
+def test_new_regular_expression_that_takes_too_much_work_is_refused() -> None:
+    """INVALID_REGULAR_EXPRESSION (128), with the reason; its member is not in the group."""
+    play = ConsumerPlaybook(None, **dict.fromkeys(NAMES_OF_A_AND_B, 1))
+    answer = play.consumer("a", regex=HARD).join()
+
+    assert answer.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
+    assert answer.error_message is not None
+    assert "it takes too much work to match the names of the topics" in answer.error_message
+
+
+def test_regular_expression_that_takes_too_much_work_by_now_keeps_its_topics() -> None:
+    """There were fewer topics when it was accepted; its subscribers did nothing wrong."""
+    name = NAMES_OF_A_AND_B[0]
+    play = ConsumerPlaybook(None, **{name: 1})
+    consumer = play.consumer("a", regex=HARD)
+    consumer.join()
+    for other in NAMES_OF_A_AND_B[1:]:
+        play.create(other, 1)
+    play.pass_ms(1_001)
+
+    assert consumer.beat().error_code == ErrorCode.NONE
+    assert consumer.has == {name: [0]}
+    assert play.group.resolved_regexes[HARD] == ResolvedRegularExpression(
+        frozenset({name}), play.topics.generation, WALL_LEAD_MS + 1_001
+    )
+
+
+def test_regular_expression_that_the_log_has_unresolved_is_looked_up() -> None:
+    """Kafka writes the member first; one that is none here matches nothing, and its member stays."""
+    for regex, topics in (("t.*", {"t1"}), ("(", set())):
+        play = ConsumerPlaybook(t1=1)
+        consumer = play.consumer("a", regex="u.*")
+        consumer.join()
+        member = play.group.members["a"]
+        object.__setattr__(member, "subscribed_topic_regex", regex)
+
+        assert consumer.beat().error_code == ErrorCode.NONE
+        assert play.group.resolved_regexes[regex].topics == topics
+
+
+def test_topics_are_looked_up_anew_when_the_clock_was_set_back(looked_up: list[str]) -> None:
+    """A look-up that is still to come says nothing; from then on time goes by as it does."""
+    play = ConsumerPlaybook(t1=1)
+    consumer = play.consumer("a", regex="t.*")
+    consumer.join()
+    play.shard.wall_lead_ms -= 500_000
+    play.pass_ms(1)
+    for _ in range(3):
+        consumer.beat()
+
+    assert looked_up == ["t.*", "t.*"]
+    assert play.group.resolved_regexes["t.*"].timestamp == WALL_LEAD_MS - 500_000 + 1

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.classic_groups import assigned_bytes, joined, send_join, stable
 from tests.support.consumer_playbook import ConsumerPlaybook
-from tests.support.mixed_playbook import ClassicConsumer
+from tests.support.consumer_protocol import assigned_bytes
+from tests.support.mixed_playbook import ClassicConsumer, join_together, share_out
 from wirekafka.groups import GroupConfig
 from wirekafka.groups.classic.volatile import JoinDeadline, RetentionDeadline
 from wirekafka.groups.config import MigrationPolicy
@@ -22,7 +22,7 @@ def two_of_four(
     """A stable classic group whose two members have two partitions each."""
     play = ConsumerPlaybook(config, t=4)
     first, second = ClassicConsumer(play, "a", "t"), ClassicConsumer(play, "b", "t", instance="ib")
-    stable(play, {first: {"t": [0, 1]}, second: {"t": [2, 3]}})
+    share_out(play, {first: {"t": [0, 1]}, second: {"t": [2, 3]}})
     assert play.state() == "Stable"
     return play, first, second
 
@@ -86,7 +86,7 @@ def test_old_members_hand_over_and_nobody_reads_a_partition_twice() -> None:
 def test_who_waits_in_a_rebalance_is_told_to_join_again() -> None:
     """convertToConsumerGroup: REBALANCE_IN_PROGRESS for every parked JoinGroup and SyncGroup."""
     play, first, _ = two_of_four()
-    waits = send_join(first, session_ms=30_000)
+    waits = first.send_join(session_ms=30_000)
     play.consumer("new", "t").join()
 
     assert play.answers[waits].error_code == ErrorCode.REBALANCE_IN_PROGRESS  # type: ignore[attr-defined, index]
@@ -97,7 +97,7 @@ def test_who_waits_in_a_rebalance_is_told_to_join_again() -> None:
 def test_who_waits_for_an_assignment_is_told_to_join_again() -> None:
     """Its target is empty: the leader has not assigned yet."""
     play, first, second = two_of_four()
-    joined(play, [first, second])
+    join_together(play, [first, second])
     waits = play.sync(second.member_id, second.generation, instance="ib")
     play.consumer("new", "t").join()
 
@@ -109,7 +109,7 @@ def test_a_group_in_its_first_rebalance_is_upgraded_too() -> None:
     """It has no generation and no protocol yet, where Kafka answers UNKNOWN_SERVER_ERROR."""
     play = ConsumerPlaybook(t=2)
     old = ClassicConsumer(play, "a", "t")
-    waits = send_join(old)
+    waits = old.send_join()
     answer = play.consumer("new", "t").join()
 
     assert answer.error_code == 0
@@ -132,7 +132,7 @@ def test_old_members_are_expected_within_their_own_session_time_out() -> None:
 def test_deadlines_of_the_classic_rebalance_are_gone() -> None:
     """The group may become a classic one again before they would have come."""
     play, first, _ = two_of_four()
-    send_join(first, session_ms=30_000)
+    first.send_join(session_ms=30_000)
     play.consumer("new", "t").join()
 
     deadlines = play.shard.volatile.deadlines
@@ -144,7 +144,7 @@ def test_topics_that_are_gone_are_left_out() -> None:
     """Utils.toTopicPartitionMap."""
     play = ConsumerPlaybook(t=1)
     old = ClassicConsumer(play, "a", "t", "gone")
-    stable(play, {old: {"t": [0], "gone": [0]}})
+    share_out(play, {old: {"t": [0], "gone": [0]}})
     play.consumer("new").join()
 
     assert play.group.targets[old.member_id] == {play.id_of("t"): frozenset({0})}
@@ -179,13 +179,13 @@ def _of_another_type() -> ConsumerPlaybook:
 
 def _with_user_data() -> ConsumerPlaybook:
     play = ConsumerPlaybook(t=1)
-    stable(play, {ClassicConsumer(play, "a", "t"): assigned_bytes({"t": [0]}, user_data=b"mine")})
+    share_out(play, {ClassicConsumer(play, "a", "t"): assigned_bytes({"t": [0]}, user_data=b"mine")})
     return play
 
 
 def _malformed_assignment() -> ConsumerPlaybook:
     play = ConsumerPlaybook(t=1)
-    stable(play, {ClassicConsumer(play, "a", "t"): b"\0"})
+    share_out(play, {ClassicConsumer(play, "a", "t"): b"\0"})
     return play
 
 
@@ -237,10 +237,10 @@ def test_upgrade_in_a_rebalance_calls_for_a_target(assigned: bool) -> None:
     play = ConsumerPlaybook(t=4)
     old = ClassicConsumer(play, "a", "t")
     if assigned:
-        stable(play, {old: {"t": [0, 1]}})
-        send_join(old)
+        share_out(play, {old: {"t": [0, 1]}})
+        old.send_join()
     else:
-        joined(play, [old])
+        join_together(play, [old])
     assert play.state() != "Stable"
     new = play.consumer("new", regex="nothing")
     assert new.join().error_code == 0
@@ -263,7 +263,7 @@ def test_upgrade_of_a_stable_group_leaves_its_target_as_it_is() -> None:
 def test_upgrade_in_a_rebalance_counts_the_epoch_up_once() -> None:
     """However much the joining member changes."""
     play, first, _ = two_of_four()
-    send_join(first)
+    first.send_join()
     play.create("u", 1)
     play.consumer("new", "u").join()
 

@@ -10,19 +10,16 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from wirekafka.protocol.codec import codec_for
-from wirekafka.protocol.stored.consumer_protocol import (
-    AssignedPartitions,
-    ConsumerProtocolAssignment,
-    ConsumerProtocolSubscription,
-    OwnedPartitions,
+from tests.support.consumer_protocol import (
+    Shares,
+    assigned_by,
+    assigned_bytes,
+    subscription_bytes,
+    subscription_in,
 )
 
 Named = tuple[str, int]
 """A partition by its topic's name, as classic members know it."""
-
-_VERSION = 3
-_VERSION_BYTES = _VERSION.to_bytes(2, "big")
 
 
 class Subscription(NamedTuple):
@@ -32,40 +29,34 @@ class Subscription(NamedTuple):
 
 
 def written_subscription(subscription: Subscription) -> bytes:
-    message = ConsumerProtocolSubscription(
-        topics=sorted(subscription.topics),
-        owned_partitions=[
-            OwnedPartitions(topic=topic, partitions=[index for _, index in ones])
-            for topic, ones in groupby(sorted(subscription.owned), key=lambda one: one[0])
-        ],
+    return subscription_bytes(
+        sorted(subscription.topics),
+        _by_topic(subscription.owned),
         generation_id=subscription.generation_id,
     )
-    return _VERSION_BYTES + codec_for(ConsumerProtocolSubscription, _VERSION).build(message)
 
 
 def read_subscription(metadata: bytes) -> Subscription:
-    message, _ = codec_for(ConsumerProtocolSubscription, _VERSION).parse_from(metadata, len(_VERSION_BYTES))
+    message = subscription_in(metadata)
     owned = {(one.topic, index) for one in message.owned_partitions for index in one.partitions}
     return Subscription(frozenset(message.topics), frozenset(owned), message.generation_id)
 
 
 def written_assignment(assigned: Iterable[Named]) -> bytes:
-    message = ConsumerProtocolAssignment(
-        assigned_partitions=[
-            AssignedPartitions(topic=topic, partitions=[index for _, index in ones])
-            for topic, ones in groupby(sorted(assigned), key=lambda one: one[0])
-        ]
-    )
-    return _VERSION_BYTES + codec_for(ConsumerProtocolAssignment, _VERSION).build(message)
+    return assigned_bytes(_by_topic(assigned))
 
 
 def read_assignment(assignment: bytes) -> set[Named]:
     if not assignment:
         return set()
-    version = int.from_bytes(assignment[:2], "big")
-    codec = codec_for(ConsumerProtocolAssignment, min(version, _VERSION))
-    message, _ = codec.parse_from(assignment, len(_VERSION_BYTES))
-    return {(one.topic, index) for one in message.assigned_partitions for index in one.partitions}
+    return {(topic, index) for topic, indexes in assigned_by(assignment).items() for index in indexes}
+
+
+def _by_topic(partitions: Iterable[Named]) -> Shares:
+    return {
+        topic: [index for _, index in ones]
+        for topic, ones in groupby(sorted(partitions), key=lambda one: one[0])
+    }
 
 
 def eager(members: Mapping[str, Subscription], counts: Mapping[str, int]) -> dict[str, set[Named]]:

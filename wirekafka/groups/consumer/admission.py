@@ -1,7 +1,8 @@
 """Who may send a request: the group and the member that it is from, found, or made for who joins.
 
-Called by `heartbeat` and `leaving`, and for members of the classic protocol by `classic_members`. A static member
-that takes another's place does so here, by records; a group that is joined may have to be made of a classic one.
+Called by `heartbeat` and `leaving`, and for members of the classic protocol by `classic_members`. A static
+member that takes another's place does so here, by records; a group that is joined may have to be made of a
+classic one.
 
 Source: Kafka's GroupMetadataManager (getOrMaybeCreateConsumerGroup,
 getOrMaybeSubscribeDynamicConsumerGroupMember, getOrMaybeSubscribeStaticConsumerGroupMember, and its throwIf

@@ -29,8 +29,12 @@ class OwnedPartitionsMessage(TopicPartitionsMessage, Protocol):
 
 
 def from_topics(topics: Iterable[TopicPartitionsMessage]) -> dict[bytes, frozenset[int]]:
-    """Read an assignment from a message's list of topics."""
-    return {topic.topic_id: frozenset(topic.partitions) for topic in topics if topic.partitions}
+    """Read an assignment from a message's list of topics, which may name one more than once."""
+    found: dict[bytes, frozenset[int]] = {}
+    for topic in topics:
+        if topic.partitions:
+            found[topic.topic_id] = found.get(topic.topic_id, frozenset()).union(topic.partitions)
+    return found
 
 
 def owned_from_topics(topics: Iterable[OwnedPartitionsMessage], default_epoch: int) -> OwnedPartitions:

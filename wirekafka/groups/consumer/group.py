@@ -12,9 +12,6 @@ from enum import Enum
 from wirekafka.groups.consumer.assignment import Assignment
 from wirekafka.groups.consumer.member import ConsumerMember
 
-CONSUMER_TYPE = "consumer"
-"""The type of these groups in ListGroups, and their protocol type."""
-
 
 class ConsumerGroupState(Enum):
     """What a consumer group is doing; the values are Kafka's words for it."""

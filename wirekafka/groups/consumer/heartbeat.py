@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from wirekafka.groups.client import Client
-from wirekafka.groups.consumer import admission, form, leaving, sessions, updating
+from wirekafka.groups.consumer import admission, form, leaving, metadata, sessions, updating
 from wirekafka.groups.consumer.assignment import in_order
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import JOINING_EPOCH, ConsumerMember
@@ -46,6 +46,7 @@ def heartbeat(
         return _take_part(turn, request, facts)
     except KafkaError as error:
         turn.decision.records.clear()
+        metadata.forget_check_of_stranger(turn, request.group_id)
         return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
 
 

@@ -43,6 +43,12 @@ def check(turn: ConsumerTurn, group: ConsumerGroup, membership: Membership, *, b
     return group_epoch
 
 
+def forget_check_of_stranger(turn: ConsumerTurn, group_id: str) -> None:
+    """Let nothing be left of a group that was to be made, and was not."""
+    if group_id not in turn.consumer_groups:
+        turn.volatile.metadata_checks.pop(group_id, None)
+
+
 def have_topics_changed(turn: ConsumerTurn, group: ConsumerGroup) -> bool:
     """Look at the group's topics if that is due, and say whether its epoch stands for others."""
     if not is_check_due(turn, group):

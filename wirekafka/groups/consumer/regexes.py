@@ -72,7 +72,7 @@ def _others_subscribe(group: ConsumerGroup, member: ConsumerMember, regex: str) 
 
 
 def _due(turn: ConsumerTurn, group: ConsumerGroup, after: ConsumerMember, resolved: Resolved) -> list[str]:
-    """Give those to be looked up now: one that is new, then those whose last look-up is longest ago."""
+    """Give those to be looked up now: the member's own, then those whose last look-up is longest ago."""
     own = after.subscribed_topic_regex or ""
     new = [own] if own and own not in resolved else []
     # Most are looked up together, so whether any is due shows in the first, and in the member's own.
@@ -81,16 +81,18 @@ def _due(turn: ConsumerTurn, group: ConsumerGroup, after: ConsumerMember, resolv
         return new
     subscribed = _subscribed(group, after)
     old = [regex for regex in resolved if regex in subscribed and _is_old(turn, resolved[regex])]
-    return new + sorted(old, key=lambda regex: (resolved[regex].timestamp, regex))
+    return new + sorted(old, key=lambda regex: (regex != own, resolved[regex].timestamp, regex))
 
 
 def _is_old(turn: ConsumerTurn, found: ResolvedRegularExpression) -> bool:
-    if turn.wall_ms <= found.timestamp + LOOK_UP_INTERVAL_MS:
+    # When it is still to come, the clock was set back.
+    age_ms = turn.wall_ms - found.timestamp
+    if 0 <= age_ms <= LOOK_UP_INTERVAL_MS:
         return False
     # A version that is still to come is that of a broker which counted otherwise, before a restart.
     if not turn.volatile.new_topics_generation <= found.version <= turn.topics.generation:
         return True
-    return turn.wall_ms > found.timestamp + turn.config.group_consumer_regex_refresh_interval_ms
+    return not 0 <= age_ms <= turn.config.group_consumer_regex_refresh_interval_ms
 
 
 def _subscribed(group: ConsumerGroup, after: ConsumerMember) -> set[str]:

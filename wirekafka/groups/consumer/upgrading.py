@@ -2,9 +2,10 @@
 
 Called by `admission`, when the first heartbeat of the consumer protocol comes to a classic group. Its members
 keep what they were assigned, as their target and at the group's generation as their epoch; to those who wait
-in a rebalance it is said that there is another one, so that they join again. What that rebalance was to assign
-nobody has been told, and members may read other topics than before: whoever joins calls for a new target. Kafka
-computes one only when the joining member changes what the group reads, and else leaves partitions to nobody.
+in a rebalance it is said that there is another one, so that they join again. What that rebalance was to
+assign nobody has been told, and members may read other topics than before: whoever joins calls for a new
+target. Kafka computes one only when the joining member changes what the group reads, and else leaves partitions
+to nobody.
 
 Source: Kafka's GroupMetadataManager (validateOnlineUpgrade, convertToConsumerGroup) and
 ConsumerGroup.fromClassicGroup; KIP-848.
@@ -36,7 +37,7 @@ def upgrade(turn: ConsumerTurn, classic: ClassicGroup) -> ConsumerGroup:
     _check(turn, classic)
     members = [_upgraded(turn.topics, classic, member) for member in classic.members.values()]
     records = [*_records(turn.topics, classic, members)]
-    turn.calls_for_target = False and classic.state is not ClassicGroupState.STABLE
+    turn.calls_for_target = classic.state is not ClassicGroupState.STABLE
     _release(turn, classic)
     turn.decision.records.append(GroupMetadata(classic.group_id, None))
     turn.decision.records.extend(records)

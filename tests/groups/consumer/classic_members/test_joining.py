@@ -3,7 +3,8 @@
 import pytest
 
 from tests.support.consumer_playbook import Consumer, ConsumerPlaybook
-from tests.support.mixed_playbook import ClassicConsumer, subscription_bytes
+from tests.support.consumer_protocol import subscription_bytes
+from tests.support.mixed_playbook import ClassicConsumer
 from wirekafka.groups import Client, GroupConfig
 from wirekafka.groups.config import MigrationPolicy
 from wirekafka.groups.consumer.member import MemberState

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.support.consumer_playbook import Consumer, ConsumerPlaybook
-from tests.support.mixed_playbook import ClassicConsumer, assigned_by
+from tests.support.consumer_protocol import assigned_by
+from tests.support.mixed_playbook import ClassicConsumer
 from wirekafka.groups import GroupConfig
 from wirekafka.groups.config import MigrationPolicy
 from wirekafka.protocol.apis.sync_group import SyncGroupResponse

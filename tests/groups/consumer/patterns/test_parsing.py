@@ -2,7 +2,7 @@
 
 import pytest
 
-from wirekafka.groups.consumer.patterns.parsing import DEEPEST_GROUP, parse
+from wirekafka.groups.consumer.patterns.parsing import DEEPEST_GROUP, MOST_CHARACTERS, parse
 from wirekafka.groups.consumer.patterns.tree import Choice, Invalid, OneOf, Place, Repetition, Sequence
 
 A, B, K = (OneOf(frozenset(characters)) for characters in ("a", "b", "kK"))
@@ -29,6 +29,8 @@ A, B, K = (OneOf(frozenset(characters)) for characters in ("a", "b", "kK"))
         (r"\Qab", Sequence((A, B))),
         ("(?:a)(?P<n>b)(?<m>a)", Sequence((A, B, A))),
         ("(?i)k", K),
+        ("abba", Sequence((A, B, B, A))),
+        ("ab*", Sequence((A, Repetition(B, 0, None)))),
         ("(?i:k)b", Sequence((K, B))),
         ("((?i)k)b", Sequence((K, B))),
         ("(?i)(?-i)ab", Sequence((A, B))),
@@ -72,6 +74,8 @@ def test_a_brace_that_counts_nothing_is_meant_itself(text: str) -> None:
         ("(?<=a)", "invalid named capture: `(?<=a)`"),
         ("(?P<>a)", "invalid named capture: `(?P<>a)`"),
         ("(?P<n>a)(?<n>b)", "duplicate capture group name: `n`"),
+        ("a{99999}", "invalid repeat count: `{99999}`"),
+        ("a" * (MOST_CHARACTERS + 1), "it has 10001 characters, of 10000 at most"),
         (r"\1", r"invalid escape sequence: `\1`"),
         (r"\Z", r"invalid escape sequence: `\Z`"),
         ("(" * (DEEPEST_GROUP + 1), f"groups are nested deeper than {DEEPEST_GROUP}"),
@@ -83,3 +87,10 @@ def test_what_re2_refuses_is_refused(text: str, reason: str) -> None:
         parse(text)
 
     assert str(refusal.value) == reason
+
+
+def test_a_count_of_thousands_of_digits_is_refused() -> None:
+    """Python would not read it as a number."""
+    for counts in ("{" + "9" * 5_000 + "}", "{1," + "9" * 5_000 + "}"):
+        with pytest.raises(Invalid, match="invalid repeat count"):
+            parse("a" + counts)

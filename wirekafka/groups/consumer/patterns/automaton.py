@@ -29,8 +29,8 @@ MOST_WORK_OF_ONE_POSITION = 50
 MOST_KEPT_BYTES = 1_000_000
 _NEW_TRANSITION, _NEW_STATE, _ONE_NAME = 10, 10, 4
 """In such units; a unit is what it takes to read one bit of a set."""
-_POSITIONS_PER_UNIT = 5_000
-"""Numbers of so many bits take about twice the time of small ones."""
+_LARGE_FOR_A_STATE, _LARGE_FOR_A_BIT = 5_000, 2_000
+"""With so many positions these take twice the time, the numbers being larger."""
 _SOON = 4
 _STATE_BYTES, _TRANSITION_BYTES, _POSITION_BYTES = 600, 100, 300
 
@@ -52,8 +52,6 @@ class _State(dict[str, "_State"]):
         following = self[character] = self.automaton.following(self, character)
         return following
 
-    __hash__ = None  # type: ignore[assignment]  # as of any dict
-
 
 class Automaton:
     def __init__(self, tree: Node) -> None:
@@ -62,7 +60,8 @@ class Automaton:
         self._listed = names_listed(tree)
         self._prefix = literal_prefix(tree)
         self._most_work = MOST_WORK + MOST_WORK_OF_ONE_POSITION * self._positions.count
-        self._unit = 1 + self._positions.count // _POSITIONS_PER_UNIT
+        self._unit_of_states = 1 + self._positions.count // _LARGE_FOR_A_STATE
+        self._unit_of_bits = 1 + self._positions.count // _LARGE_FOR_A_BIT
         self._taking: dict[str, int] = {}
         self._forget()
 
@@ -103,7 +102,7 @@ class Automaton:
 
     def following(self, state: _State, character: str) -> _State:
         """Work out where a character leads; the states ask."""
-        self._spend(_NEW_TRANSITION)
+        self._spend(_NEW_TRANSITION * self._unit_of_states)
         self._kept_bytes += _TRANSITION_BYTES
         if state.positions & self._positions.everything:
             return state
@@ -121,7 +120,7 @@ class Automaton:
     def _state(self, positions: int, before: str) -> _State:
         found = self._states.get((positions, before))
         if found is None:
-            self._spend(_NEW_STATE)
+            self._spend(_NEW_STATE * self._unit_of_states)
             found = self._states[positions, before] = _State(self, positions, before)
             self._kept_bytes += _STATE_BYTES + self._positions.count // 2
         return found
@@ -157,7 +156,7 @@ class Automaton:
         return reached
 
     def _bits(self, positions: int) -> list[int]:
-        self._spend(positions.bit_count())
+        self._spend(positions.bit_count() * self._unit_of_bits)
         numbers = []
         while positions:
             lowest = positions & -positions
@@ -165,8 +164,8 @@ class Automaton:
             positions ^= lowest
         return numbers
 
-    def _spend(self, operations: int) -> None:
-        self._work += operations * self._unit
+    def _spend(self, work: int) -> None:
+        self._work += work
         if self._work > self._most_work:
             raise Invalid("it takes too much work to match the names of the topics")
 

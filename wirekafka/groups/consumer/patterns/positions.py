@@ -117,16 +117,21 @@ class Positions:
         if most is None:
             first = self._build_loop(part, then)
         else:
-            first = then
-            for _ in range(min(most, _ENOUGH_REPETITIONS) - least):
-                first = self._build(part, first) | then
-        for _ in range(least):
-            first = self._build(part, first)
-        return first
+            first = self._build_often(part, min(most, _ENOUGH_REPETITIONS) - least, then, or_else=then)
+        return self._build_often(part, least, first, or_else=0)
+
+    def _build_often(self, part: Node, times: int, then: int, *, or_else: int) -> int:
+        for _ in range(times):
+            first = self._build(part, then) | or_else
+            if first == then:
+                # It takes nothing, and will not the next time.
+                break
+            then = first
+        return then
 
     def _build_loop(self, part: Node, then: int) -> int:
-        if isinstance(part, OneOf) and part.characters:
-            return self._build_short_loop(part.characters, then)
+        if isinstance(part, OneOf):
+            return self._build_short_loop(part.characters, then) if part.characters else then
         beginning = self._pass(0)
         self.following[beginning] = self._build(part, 1 << beginning) | then
         self.weight_bytes += self.following[beginning].bit_length() // 8

@@ -59,7 +59,7 @@ Node = OneOf | Place | Sequence | Choice | Repetition
 
 def literal_prefix(tree: Node) -> str:
     """Give the characters with which every name that matches begins."""
-    characters = []
+    characters: list[str] = []
     for part in tree.parts if isinstance(tree, Sequence) else (tree,):
         if isinstance(part, OneOf) and len(part.characters) == 1:
             characters += part.characters
