@@ -82,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if _tests_apache_kafka(config) and (reason := missing_tools()) is not None:
         raise pytest.UsageError(reason)
     config.addinivalue_line("markers", "needs(*capabilities): what a story asks of its client")
-    config.addinivalue_line("markers", "thorough: shows what other variants show too; .ci/run leaves it out")
+    config.addinivalue_line("markers", "thorough: shows what other variants show too; `make compat` has it")
     for warning in CLIENTS_WARNINGS:
         config.addinivalue_line("filterwarnings", warning)
     # Under xdist only the controller, which has no workerinput, sees every report.

@@ -106,12 +106,16 @@ class KafkaPythonConsumer:
 
     def subscribe(self, topics: Sequence[str]) -> None:
         self._consumer.subscribe(list(topics), listener=self._listener)
-        # kafka-python 3.0.12 joins again when metadata of its topics comes after it has joined, and a
-        # member interrupted in that never finishes, also with Apache Kafka: have the metadata first.
-        self._consumer.topics()
+        self._have_metadata()
 
     def subscribe_pattern(self, pattern: str) -> None:
         self._consumer.subscribe(pattern=f"^{pattern}$", listener=self._listener)
+        self._have_metadata()
+
+    def _have_metadata(self) -> None:
+        # kafka-python 3.0.12 joins again when metadata of its topics comes after it has joined, and a
+        # member interrupted in that never finishes, also with Apache Kafka: have the metadata first.
+        self._consumer.topics()
 
     def assignment(self) -> set[Partition]:
         return {(tp.topic, tp.partition) for tp in self._consumer.assignment()}

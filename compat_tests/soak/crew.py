@@ -19,9 +19,12 @@ from compat_tests.soak.ledger import Ledger
 from compat_tests.soak.member import LEAVE_SECONDS, MemberProcess, Told
 
 SESSION_SECONDS = 10.0
-LIFE_SECONDS = (15.0, 60.0)
+LIFE_SECONDS = (8.0, 45.0)
 PAUSE_SECONDS = (0.5, 3.0)
-KILLED_SHARE = 0.5
+KILLED_SHARE = 0.7
+SECONDS_BETWEEN_DEATHS = 2.0 * SESSION_SECONDS
+DIES_ALONG_FROM = 5
+"""A group with so many members loses two at a time."""
 _TELL_SECONDS = 0.5
 
 KINDS = (
@@ -36,20 +39,32 @@ KINDS = (
 
 @dataclass(slots=True)
 class Group:
-    """One group. Its members die one at a time: a second death would prolong the wait for the first."""
+    """One group. Deaths are apart by more than they may cost, or it could not be told what cost more."""
 
     name: str
+    deaths_until: float
+    members_die_along: int
+    """How many die at the same moment as another."""
     next_death: float = 0.0
+    doomed: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def may_die(self) -> bool:
         """Whether a member may be killed now; it then counts as killed."""
+        now = time.monotonic()
         with self.lock:
-            if time.monotonic() < self.next_death:
+            if not self.next_death <= now < self.deaths_until:
                 return False
-            self.next_death = time.monotonic() + 2.5 * SESSION_SECONDS
+            self.next_death = now + SECONDS_BETWEEN_DEATHS
+            self.doomed = self.members_die_along
             return True
 
+    def dies_along(self) -> bool:
+        """Whether a member is to be killed because another one was; asked by each, told to so many."""
+        with self.lock:
+            self.doomed -= self.doomed > 0
+            return self.doomed >= 0
+        
 
 class Place(threading.Thread):
     """One place of a group, filled by one member after another until the run is over."""

@@ -18,6 +18,8 @@ from compat_tests.clients.adapter import Capability, Client, ConsumerSettings, R
 from compat_tests.stories.waiting import eventually, partitions_of, poll_until, read, values
 
 ENDINGS = [pytest.param(signal.SIGTERM, id="SIGTERM"), pytest.param(signal.SIGKILL, id="SIGKILL")]
+# Where a kill shows what an orderly end would show.
+ABRUPT_ENDINGS = [pytest.param(signal.SIGTERM, id="SIGTERM", marks=pytest.mark.thorough), ENDINGS[1]]
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ def test_group_resumes_after_restart(
     assert received == [[b"new"]] * len(group_settings)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", ABRUPT_ENDINGS)
 def test_member_lives_through_a_restart(
     client: Client,
     topic: str,
@@ -118,7 +120,7 @@ def _has_come(value: bytes, received: list[Received]) -> Callable[[], bool]:
 
 
 @pytest.mark.needs(Capability.TOPIC_ADMIN, Capability.DESCRIBE_CONFIGS)
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", ABRUPT_ENDINGS)
 def test_topics_survive(
     client_class: type[Client],
     topic: str,
@@ -138,7 +140,7 @@ def test_topics_survive(
 
 
 @pytest.mark.needs(Capability.ALTER_CONFIGS, Capability.DESCRIBE_CONFIGS)
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", ABRUPT_ENDINGS)
 def test_altered_configs_survive(
     client_class: type[Client],
     topic: str,

@@ -39,7 +39,11 @@ def read(consumer: Consumer, count: int) -> list[Received]:
 
 
 def poll_until(
-    consumers: Sequence[Consumer], reached: Callable[[], bool], received: list[Received] | None = None
+    consumers: Sequence[Consumer],
+    reached: Callable[[], bool],
+    received: list[Received] | None = None,
+    *,
+    poll_seconds: float = POLL_SECONDS,
 ) -> list[Received]:
     """Poll these consumers in turn until `reached()`; give what they received, fail at the deadline.
 
@@ -52,7 +56,7 @@ def poll_until(
             held = [sorted(consumer.assignment()) for consumer in consumers]
             raise AssertionError(f"not reached in time; {len(received)} received; assignments {held}")
         for consumer in consumers:
-            received += consumer.poll(POLL_SECONDS)
+            received += consumer.poll(poll_seconds)
     return received
 
 

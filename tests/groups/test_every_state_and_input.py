@@ -4,13 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.support.outcomes import WAITS, Outcome, outcome_of
 from tests.support.playbook import GroupPlaybook
 from wirekafka.groups.classic.states import ClassicGroupState as State
-from wirekafka.machine import Ticket
 from wirekafka.protocol.error_codes import ErrorCode
-
-WAITS = "waits"
-Outcome = ErrorCode | str
 
 E = ErrorCode
 LEADER, FOLLOWER = "a-1", "b-2"
@@ -35,13 +32,6 @@ def in_state(state: State) -> GroupPlaybook:
     if state is State.PREPARING_REBALANCE:
         play.join("c", session_ms=60_000)
     return play
-
-
-def outcome_of(play: GroupPlaybook, ticket: Ticket) -> Outcome:
-    if ticket in play.waiting:
-        return WAITS
-    answer = play.answers[ticket]
-    return ErrorCode(answer.error_code)  # type: ignore[attr-defined]
 
 
 def join(**arguments: object) -> Callable[[GroupPlaybook], Outcome]:

@@ -50,6 +50,18 @@ def test_a_later_commit_replaces_an_earlier_one() -> None:
     assert play.fetch() == 4
 
 
+def test_longest_retention_time_counts_on_from_the_smallest_number() -> None:
+    """As in Kafka, whose sum of two longs is a long: the offset is stored, and expired at once."""
+    play = GroupPlaybook()
+    play.at(5)
+    ticket = play.commit(retention_ms=2**63 - 1)
+    stored = play.shard.durable.offsets.get("g", "t", 0)
+
+    assert play.committed(ticket) == ErrorCode.NONE
+    assert stored is not None
+    assert stored.expire_timestamp == 4 - 2**63
+
+
 def test_commit_of_a_member_is_a_sign_of_life() -> None:
     """Kafka: an OffsetCommit keeps a session up as a Heartbeat does."""
     play = GroupPlaybook()

@@ -5,16 +5,15 @@ broker is killed.
 """
 
 import random
-from collections import Counter
 from typing import cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.invariants import check_classic_group
 from tests.support.playbook import GroupPlaybook
-from wirekafka.groups import DeletedTopic, GroupConfig, GroupShard, records
+from wirekafka.groups import DeletedTopic, GroupConfig
 from wirekafka.groups.classic.group import ClassicGroup
-from wirekafka.groups.classic.states import ClassicGroupState
 from wirekafka.groups.classic.volatile import SessionDeadline
 from wirekafka.machine import Ticket
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -117,15 +116,9 @@ class RandomRun:
 
     def check(self) -> None:
         play, volatile = self.play, self.play.shard.volatile
-        assert set(volatile.parked) == play.waiting
         wake_ms = play.machine.wake_at_ms()
         assert wake_ms is not None
-        replayed = GroupShard(0, play.config)
-        for item in play.log:
-            record = records.decode(item)
-            assert record is not None
-            replayed.apply(record)
-        assert replayed.durable == play.shard.durable
+        play.check_log()
         group = self.group
         if group is None:
             self.generation = -1
@@ -134,43 +127,12 @@ class RandomRun:
         self.generation = group.generation_id
         assert group.unwritten is None
         assert group.replacement is None
-        check_group(group)
+        check_classic_group(group)
         for member_id in group.members:
             if member_id not in group.awaiting_join and member_id not in group.awaiting_sync:
                 assert SessionDeadline("g", member_id) in volatile.deadlines
         for member_id in group.pending_members:
             assert SessionDeadline("g", member_id) in volatile.deadlines
-
-
-def check_group(group: ClassicGroup) -> None:
-    """What holds for a group whatever happened to it."""
-    members = group.members
-    assert (group.leader_id in members) == bool(members)
-    assert group.static_members == {
-        member.group_instance_id: member_id
-        for member_id, member in members.items()
-        if member.group_instance_id is not None
-    }
-    counts = Counter(name for member in members.values() for name in member.protocol_names)
-    assert +group.protocol_counts == counts
-    assert not group.pending_members & set(members)
-    assert group.pending_sync <= set(members)
-    assert set(group.awaiting_join) <= set(members)
-    assert set(group.awaiting_sync) <= set(members)
-    if members:
-        assert len(members) in counts.values(), "no protocol that all support"
-    match group.state:
-        case ClassicGroupState.EMPTY:
-            assert not members
-        case ClassicGroupState.PREPARING_REBALANCE:
-            assert not group.awaiting_sync
-        case ClassicGroupState.COMPLETING_REBALANCE:
-            assert members
-            assert not group.awaiting_join
-        case _:
-            assert members
-            assert not group.awaiting_join
-            assert not group.awaiting_sync
 
 
 @given(

@@ -276,7 +276,9 @@ def test_import_contracts_name_every_package_and_every_room_without_one() -> Non
     assert contracts["importlinter:contract:rooms"]["exhaustive"] == "True"
 
 
-@pytest.mark.parametrize("contract", ["rooms", "handlers", "storage", "groups", "consumer", "classic", "broker", "server"])
+@pytest.mark.parametrize(
+    "contract", ["rooms", "handlers", "storage", "groups", "consumer", "classic", "broker", "server"]
+)
 def test_contracts_of_floors_are_exhaustive(contract: str) -> None:
     """A file without a floor fails the contract, rather than being free to import what it likes."""
     contracts = configparser.ConfigParser()

@@ -7,6 +7,7 @@ watched: answered at most once, and only if it was drawn.
 Source: the contract in `wirekafka.machine`; the order of things in `broker.journal`.
 """
 
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from wirekafka.groups import Client, GroupConfig, GroupRecord, GroupShard, records
@@ -30,6 +31,12 @@ from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 R = TypeVar("R")
 A = TypeVar("A")
+
+
+def compacted(log: Sequence[KeyValue]) -> list[KeyValue]:
+    """Keep the newest record of each key, as the cleaner does; tombstones may stay."""
+    newest = {item.key: place for place, item in enumerate(log)}
+    return [item for place, item in enumerate(log) if newest[item.key] == place]
 
 
 class Playbook(Generic[R]):
@@ -113,6 +120,17 @@ class GroupPlaybook(Playbook[GroupRecord]):
         self.replay(self.shard)
         self.now_ms += after_ms
         self.shard.loaded(self.now_ms)
+
+    def check_log(self) -> None:
+        """What the log says, compacted or not, is what the shard knows; and who is parked, waits."""
+        for log in (self.log, compacted(self.log)):
+            replayed = GroupShard(0, self.config)
+            for item in log:
+                record = records.decode(item)
+                assert record is not None
+                replayed.apply(record)
+            assert replayed.durable == self.shard.durable
+        assert set(self.shard.volatile.parked) == self.waiting
 
     def join(
         self,

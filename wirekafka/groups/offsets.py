@@ -220,7 +220,12 @@ def _record(
         leader_epoch=one.committed_leader_epoch,
         metadata=one.committed_metadata or "",
         commit_timestamp=wall_ms,
-        expire_timestamp=-1 if keeps_forever else wall_ms + request.retention_time_ms,
+        expire_timestamp=-1 if keeps_forever else _in_int64(wall_ms + request.retention_time_ms),
         topic_id=topic.topic_id,
     )
     return OffsetCommit(request.group_id, topic.name, one.partition_index, value)
+
+
+def _in_int64(value: int) -> int:
+    """Go on from the smallest number behind the largest, as Java's longs do."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)

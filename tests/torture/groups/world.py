@@ -15,7 +15,7 @@ from tests.support.playbook import Playbook
 from tests.torture.groups import judging
 from tests.torture.groups.topics import Partition, SimulatedTopics
 from wirekafka.groups import DeletedTopic, GroupConfig, GroupRecord, GroupShard, records
-from wirekafka.machine import Decision, KeyValue, Ticket
+from wirekafka.machine import Decision, Ticket
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class World(Playbook[GroupRecord]):
         """Kill the broker, and start it from its log some time later."""
         self.tell(f"broker killed; back after {after_ms} ms{', log compacted' if compacted else ''}")
         if compacted:
-            self.log = compact(self.log)
+            self.log = compacted(self.log)
         before = self.shard
         self.shard = self._new_shard()
         self.append_error = None
@@ -201,9 +201,3 @@ class World(Playbook[GroupRecord]):
     def find(self, sentence: str) -> None:
         """Stop the run with a finding."""
         raise Finding(f"at {self.now_ms} ms: {sentence}")
-
-
-def compact(log: list[KeyValue]) -> list[KeyValue]:
-    """Keep the newest record of each key, as the cleaner does; tombstones may stay."""
-    newest = {item.key: place for place, item in enumerate(log)}
-    return [item for place, item in enumerate(log) if newest[item.key] == place]

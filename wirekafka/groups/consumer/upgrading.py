@@ -4,8 +4,8 @@ Called by `admission`, when the first heartbeat of the consumer protocol comes t
 keep what they were assigned, as their target and at the group's generation as their epoch; to those who wait
 in a rebalance it is said that there is another one, so that they join again. What that rebalance was to
 assign nobody has been told, and members may read other topics than before: whoever joins calls for a new
-target. Kafka computes one only when the joining member changes what the group reads, and else leaves partitions
-to nobody.
+target. Kafka computes one only when the joining member changes what the group reads, and else leaves
+partitions to nobody.
 
 Source: Kafka's GroupMetadataManager (validateOnlineUpgrade, convertToConsumerGroup) and
 ConsumerGroup.fromClassicGroup; KIP-848.
