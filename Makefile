@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 DATA   ?= ./data
 ARGS   ?=
 
-.PHONY: run test check unit stories judge kafka compat bench faults torture soak clean help
+.PHONY: run test check unit stories judge exchanges tools kafka compat bench faults torture soak clean help
 
 help:            ## Say what there is to make
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -31,7 +31,13 @@ stories: $(VENV)/tests  ## The stories alone; ARGS="--bootstrap HOST:PORT" runs 
 	$(BIN)/python -m pytest -q compat_tests/stories $(ARGS)
 
 judge: $(VENV)/tests  ## Held against Apache Kafka: raw exchanges and Kafka's own tools (Java 17, Maven)
-	$(BIN)/python -m pytest -q compat_tests/differential compat_tests/tools compat_tests/interchange compat_tests/test_table.py compat_tests/test_soak.py compat_tests/test_driver_process.py
+	$(MAKE) --no-print-directory --output-sync=target -j 2 exchanges tools
+
+exchanges: $(VENV)/tests
+	$(BIN)/python -m pytest -q compat_tests/differential
+
+tools: $(VENV)/tests
+	$(BIN)/python -m pytest -q compat_tests/tools compat_tests/interchange compat_tests/test_table.py compat_tests/test_soak.py compat_tests/test_driver_process.py
 
 kafka: $(VENV)/tests  ## Run Apache Kafka 4.4 until Ctrl-C (needs Java 17 and Maven)
 	@exec $(BIN)/python -m compat_tests.apache_kafka $(ARGS)

@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from frames import ask, create_topic, frame, receive_frame
 
@@ -46,6 +46,8 @@ _CLASSIC_INTERVAL_MS = 3000
 _LEAVING_EPOCH = -1
 _TICK_SECONDS = 0.01
 _MOST_PASSES = 20
+_MOST_SECONDS = 15.0
+"""For an answer: far above what any is held back."""
 _BEHIND_HEADER = 5
 """Where the body of an answer begins, behind correlation id and tags."""
 _ERROR_CODE = slice(9, 11)
@@ -65,8 +67,15 @@ class Beating:
     epoch: int = 0
     owned: list[HeartbeatTopicPartitions] = field(default_factory=list)
     request: bytes = b""
-    waits: bool = False
-    """Whether a heartbeat of it is not answered yet."""
+    asked_at: float | None = None
+    """When the heartbeat that is not answered yet was sent; None where none waits."""
+
+
+class Beats(NamedTuple):
+    """What was answered, and the time from the first heartbeat to the last answer."""
+
+    answers: int
+    seconds: float
 
 
 class BeatingGroups:
@@ -74,10 +83,8 @@ class BeatingGroups:
 
     def __init__(self, bootstrap: str, protocol: str) -> None:
         host, port = bootstrap.split(":")
-        self._sockets = [socket.create_connection((host, int(port))) for _ in range(MEMBERS)]
-        for sock in self._sockets:
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._address = host, int(port)
+        self._sockets = [_connected(self._address) for _ in range(MEMBERS)]
         self._protocol = protocol
         self._members: list[Beating] = []
         self._ready = selectors.DefaultSelector()
@@ -106,13 +113,19 @@ class BeatingGroups:
         _allow_connections(len(self._members))
         naming = ApiVersionsRequest(client_software_name="librdkafka", client_software_version="2.16.0")
         for member in self._members:
-            member.sock = socket.create_connection(self._address)
-            member.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            member.sock = _connected(self._address)
             member.sock.sendall(frame(API_VERSIONS.key, _VERSIONS, naming))
             receive_frame(member.sock, self._space)
             self._ready.register(member.sock, selectors.EVENT_READ, member)
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is None:  # else the broker may answer nobody
+            self._leave()
+        self._ready.close()
+        for sock in (*self._sockets, *(member.sock for member in self._members)):
+            sock.close()
+
+    def _leave(self) -> None:
         if self._protocol == CLASSIC:
             for trio in _by_group(self._members):
                 gone = [MemberIdentity(member_id=member.member_id) for member in trio]
@@ -122,27 +135,25 @@ class BeatingGroups:
             for member in self._members:
                 member.epoch = _LEAVING_EPOCH
                 self._beat_consumer(member)
-        self._ready.close()
-        for sock in (*self._sockets, *(member.sock for member in self._members)):
-            sock.close()
 
-    def beat(self, seconds: float) -> float:
-        """Let every member beat at its interval for so long, evenly spread; give the answers a second."""
+    def beat(self, seconds: float) -> Beats:
+        """Let every member beat at its interval for so long, evenly spread, and wait for the last answers.
+
+        RuntimeError when an answer does not come.
+        """
         begun, turns, answered = time.perf_counter(), 0, 0
         gap_seconds = self.interval_ms / 1000 / len(self._members)
         while (now := time.perf_counter()) - begun < seconds:
             due = int((now - begun) / gap_seconds)
             for number in range(turns, due):
-                member = self._members[number % len(self._members)]
-                if not member.waits:  # a client has one heartbeat in flight
-                    member.sock.sendall(member.request)
-                    member.waits = True
+                _send_beat(self._members[number % len(self._members)], now)
             turns = due
             answered += self._take_answers(now + _TICK_SECONDS)
-        rate = answered / seconds
-        while any(member.waits for member in self._members):
-            self._take_answers(time.perf_counter() + _TICK_SECONDS)
-        return rate
+        while waiting := [member for member in self._members if member.asked_at is not None]:
+            for member in waiting:
+                _see_that_it_comes(member, time.perf_counter())
+            answered += self._take_answers(time.perf_counter() + _TICK_SECONDS)
+        return Beats(answered, time.perf_counter() - begun)
 
     def _take_answers(self, until: float) -> int:
         """Take what is answered by then; every answer must be without an error."""
@@ -152,7 +163,7 @@ class BeatingGroups:
                 answer = receive_frame(key.data.sock, self._space)
                 code = int.from_bytes(answer[_ERROR_CODE], "big", signed=True)
                 assert code == ErrorCode.NONE, f"a heartbeat was answered with {code}"
-                key.data.waits = False
+                key.data.asked_at = None
                 count += 1
         return count
 
@@ -186,6 +197,28 @@ class BeatingGroups:
         return joins or before != (member.epoch, member.owned)
 
 
+def _connected(address: tuple[str, int]) -> socket.socket:
+    """A connection on which nothing is waited for for ever."""
+    sock = socket.create_connection(address, timeout=_MOST_SECONDS)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
+
+
+def _send_beat(member: Beating, now: float) -> None:
+    """Send a member's heartbeat, if none of it waits: a client has one in flight."""
+    if member.asked_at is None:
+        member.sock.sendall(member.request)
+        member.asked_at = now
+    _see_that_it_comes(member, now)
+
+
+def _see_that_it_comes(member: Beating, now: float) -> None:
+    if member.asked_at is not None and now - member.asked_at > _MOST_SECONDS:
+        raise RuntimeError(
+            f"a heartbeat of {member.group_id}, {member.member_id}, had no answer in {_MOST_SECONDS:.0f} s"
+        )
+
+
 def _allow_connections(count: int) -> None:
     """Let this process hold so many, and some files beside them."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -213,8 +246,10 @@ def _joined_classic(group_id: str, sockets: list[socket.socket]) -> list[Beating
     for sock, member_id in zip(others, ids[1:], strict=True):
         sock.sendall(frame(JOIN_GROUP.key, _JOIN, _join(group_id, member_id)))
     beat = frame(HEARTBEAT.key, _HEARTBEAT, _beat(group_id, 1, leader))
+    deadline = time.perf_counter() + _MOST_SECONDS
     while ask(first, beat, HEARTBEAT.response, _HEARTBEAT).error_code != ErrorCode.REBALANCE_IN_PROGRESS:
-        time.sleep(0)
+        if time.perf_counter() > deadline:
+            raise RuntimeError(f"{group_id} did not begin a rebalance in {_MOST_SECONDS:.0f} s")
     first.sendall(frame(JOIN_GROUP.key, _JOIN, _join(group_id, leader)))
     joined = [_answer(sock, JoinGroupResponse, _JOIN) for sock in sockets]
     generation_id = joined[0].generation_id

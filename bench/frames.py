@@ -94,8 +94,12 @@ def metadata_frame() -> bytes:
 
 
 def receive_exactly(sock: socket.socket, space: memoryview) -> None:
+    """Fill `space`; RuntimeError where the socket has a time-out, and nothing comes in that time."""
     while len(space):
-        count = sock.recv_into(space)
+        try:
+            count = sock.recv_into(space)
+        except TimeoutError as error:
+            raise RuntimeError("the server did not answer in time") from error
         if count == 0:
             raise ConnectionError("the server hung up")
         space = space[count:]

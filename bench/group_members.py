@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -58,21 +59,35 @@ class GroupMember:
         self.reads = False
 
 
-def until_shared(members: Sequence[GroupMember]) -> float:
-    """Poll until every partition has one of the members, and each member reads; the time it was then."""
+class Shared(NamedTuple):
+    """When every partition had one of the members and, with that, some had read."""
+
+    last_reads: float
+    """The last of the members: it got its partitions from the others, who go on with some of theirs."""
+    all_read: float
+
+
+def until_shared(members: Sequence[GroupMember]) -> Shared:
+    """Poll until every partition has one of the members, and each member reads; the times it was then."""
     deadline = time.perf_counter() + _MOST_SECONDS
+    last_reads: float | None = None
     while time.perf_counter() < deadline:
         for member in members:
             member.poll()
-        if _share_all(members):
-            return time.perf_counter()
+        if not _have_all(members):
+            last_reads = None
+            continue
+        if last_reads is None and members[-1].reads:
+            last_reads = time.perf_counter()
+        if last_reads is not None and all(member.reads for member in members):
+            return Shared(last_reads, time.perf_counter())
     owned = [sorted(member.partitions) for member in members]
     raise RuntimeError(f"after {_MOST_SECONDS:.0f} s the members have {owned}")
 
 
-def _share_all(members: Sequence[GroupMember]) -> bool:
+def _have_all(members: Sequence[GroupMember]) -> bool:
     owned = [partition for member in members for partition in member.partitions]
-    return sorted(owned) == list(range(PARTITIONS)) and all(member.reads for member in members)
+    return sorted(owned) == list(range(PARTITIONS)) and all(member.partitions for member in members)
 
 
 class Writer:

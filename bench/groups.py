@@ -6,9 +6,10 @@ Against Apache Kafka 4.4, which is fetched with Maven (Java 17), in one run, tak
 Maven wirekafka alone is told. Consumers are confluent-kafka's with its defaults, by both protocols.
 
 *lone*: from a member's subscribe to its first record. *second*: from a second member's subscribe until every
-partition has one of the two and both read, the first having been there for some seconds. Each with both
-brokers at their defaults, and with no initial delay: group.initial.rebalance.delay.ms=0, and for the consumer
-protocol group.consumer.assignment.interval.ms=0.
+partition has one of the two and both read, the first having been there for some seconds; *taken over* is the
+part of it until every partition has its owner and the second one reads; *soon* is *second* with the first
+having been there for one second. Each with both brokers at their defaults, and with no initial delay:
+group.initial.rebalance.delay.ms=0, and for the consumer protocol group.consumer.assignment.interval.ms=0.
 
 *beats*: processor time of the broker while 1,000 groups of 3 members each send nothing but heartbeats, over
 3,000 connections, by the classic protocol every 3 s, by the consumer protocol as often as the broker says.
@@ -20,9 +21,9 @@ import argparse
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from beating import CLASSIC, CONSUMER, BeatingGroups
@@ -39,17 +40,18 @@ DEFAULTS, WITHOUT_DELAY = "defaults", "no delay"
 OURS, KAFKAS = "wirekafka", "Apache Kafka"
 _FIRST_ALONE_S = (4.0, 4.7, 5.4, 6.1, 6.8)
 """How long the first member is alone: past its first heartbeat, and not always as long."""
+_FIRST_ALONE_SOON_S = 1.0
+"""Before its first heartbeat, by which alone it can hear of the second."""
+LONE, TAKEN_OVER, SECOND = "lone", "second, taken over", "second"
+SOON_TAKEN_OVER, SOON = "soon, taken over", "soon"
+_WITH_TARGET = (LONE, SECOND)
 _MOST_OF_A_PROCESSOR = 25.0
 _AT_MOST_KAFKAS = 1.0
 _A_TENTH = 0.1
 
 
-@dataclass(slots=True)
-class Times:
-    """Seconds, by protocol, settings and broker."""
-
-    lone: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
-    second: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
+Times = dict[tuple[str, str, str, str], list[float]]
+"""Seconds, by what was timed, protocol, settings and broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,60 +87,68 @@ def _place(stack: ExitStack, name: str, settings: str, server: Server) -> Place:
 
 def measure_rebalances(places: Sequence[Place], rounds: int) -> list[Figure]:
     """Let every broker have its turn in every round; one round to warm up is not counted."""
-    topic, times = "bench", Times()
+    topic = "bench"
+    times: Times = {}
     with ExitStack() as stack:
         for place in places:
             make_topic(place.bootstrap, topic)
             stack.callback(Writer(place.bootstrap, topic).stop)
         for number in range(rounds + 1):
             progress(f"round {number} of {rounds}")
+            alone_s = _FIRST_ALONE_S[number % len(_FIRST_ALONE_S)]
             for protocol in PROTOCOLS:
                 for place in places:
-                    measured = _one_group(
-                        place, protocol, topic, _FIRST_ALONE_S[number % len(_FIRST_ALONE_S)]
-                    )
-                    if number:
-                        _note(times, place, protocol, measured)
+                    measured = _one_turn(place, protocol, topic, alone_s)
+                    for what, seconds in measured.items() if number else ():
+                        times.setdefault((what, protocol, place.settings, place.name), []).append(seconds)
     return list(_figures(times))
 
 
-def _one_group(place: Place, protocol: str, topic: str, alone_s: float) -> tuple[float, float]:
+def _one_turn(place: Place, protocol: str, topic: str, alone_s: float) -> dict[str, float]:
+    lone, taken_over, second = _one_group(place, protocol, topic, alone_s)
+    _, soon_taken_over, soon = _one_group(place, protocol, topic, _FIRST_ALONE_SOON_S)
+    return {
+        LONE: lone,
+        TAKEN_OVER: taken_over,
+        SECOND: second,
+        SOON_TAKEN_OVER: soon_taken_over,
+        SOON: soon,
+    }
+
+
+def _one_group(place: Place, protocol: str, topic: str, alone_s: float) -> tuple[float, float, float]:
     group_id = f"bench-{uuid.uuid4()}"
     with ExitStack() as stack:
         first = GroupMember(place.bootstrap, group_id, protocol, topic)
         stack.callback(first.close)
-        lone = until_shared([first]) - first.begun
+        lone = until_shared([first]).all_read - first.begun
         first.poll_for(alone_s)
         second = GroupMember(place.bootstrap, group_id, protocol, topic)
         stack.callback(second.close)
-        return lone, until_shared([first, second]) - second.begun
-
-
-def _note(times: Times, place: Place, protocol: str, measured: tuple[float, float]) -> None:
-    key = protocol, place.settings, place.name
-    lone, second = measured
-    times.lone.setdefault(key, []).append(lone)
-    times.second.setdefault(key, []).append(second)
+        shared = until_shared([first, second])
+        return lone, shared.last_reads - second.begun, shared.all_read - second.begun
 
 
 def _figures(times: Times) -> Iterator[Figure]:
-    for what, by_key in (("lone", times.lone), ("second", times.second)):
+    for what in (LONE, SECOND, TAKEN_OVER, SOON, SOON_TAKEN_OVER):
         for protocol in PROTOCOLS:
             for settings in (DEFAULTS, WITHOUT_DELAY):
-                yield from _compared(f"{protocol}, {what}, {settings}", by_key, protocol, settings)
+                yield from _compared(times, what, protocol, settings)
 
 
-def _compared(
-    name: str, by_key: Mapping[tuple[str, str, str], list[float]], protocol: str, settings: str
-) -> Iterator[Figure]:
+def _compared(times: Times, what: str, protocol: str, settings: str) -> Iterator[Figure]:
     """Ours by Kafka's own time, and by its classic time where both have their defaults."""
-    ours = by_key[protocol, settings, OURS]
-    kafkas = by_key.get((protocol, settings, KAFKAS))
+    name = f"{protocol}, {what}, {settings}"
+    has_target = what in _WITH_TARGET
+    ours = times[what, protocol, settings, OURS]
+    kafkas = times.get((what, protocol, settings, KAFKAS))
     if kafkas is not None:
-        yield Figure(f"{name} / Kafka", ratios(ours, kafkas), _AT_MOST_KAFKAS, at_most=True)
-    kafkas_classic = by_key.get((CLASSIC, settings, KAFKAS))
+        target = _AT_MOST_KAFKAS if has_target else None
+        yield Figure(f"{name} / Kafka", ratios(ours, kafkas), target, at_most=True)
+    kafkas_classic = times.get((what, CLASSIC, settings, KAFKAS))
     if kafkas_classic is not None and settings == DEFAULTS:
-        yield Figure(f"{name} / Kafka's classic", ratios(ours, kafkas_classic), _A_TENTH, at_most=True)
+        target = _A_TENTH if has_target else None
+        yield Figure(f"{name} / Kafka's classic", ratios(ours, kafkas_classic), target, at_most=True)
     yield Figure(f"  {name}", ours, unit="s")
     if kafkas is not None:
         yield Figure(f"  {name}, Kafka", kafkas, unit="s")
@@ -155,8 +165,10 @@ def measure_beats(places: Sequence[Place], rounds: int, seconds: float) -> list[
                 groups.beat(seconds)
                 for _ in range(rounds):
                     before = processor_seconds(place.process_id)
-                    rates.append(groups.beat(seconds))
-                    shares.append(100 * (processor_seconds(place.process_id) - before) / seconds)
+                    beats = groups.beat(seconds)
+                    used_seconds = processor_seconds(place.process_id) - before
+                    rates.append(beats.answers / beats.seconds)
+                    shares.append(100 * used_seconds / beats.seconds)
             ours = place.name == OURS
             name = f"{protocol}, 1,000 groups of 3" if ours else f"  the same, {place.name}"
             detail = f"{sum(rates) / len(rates):.0f} heartbeats/s"

@@ -26,7 +26,7 @@ from compat_tests.broker import (
 )
 from compat_tests.clients import installed_clients, looked_for
 from compat_tests.clients.adapter import Capability, Client, Consumer, ConsumerSettings, MortalConsumer
-from compat_tests.stories.waiting import eventually, partitions_of
+from compat_tests.stories.waiting import code_of, eventually, partitions_of
 from compat_tests.table import NOT_OFFERED, NOT_SUPPORTED, Results
 
 OpenConsumer = Callable[..., Consumer]
@@ -53,6 +53,11 @@ BROKER_SETTINGS = {
     "group.consumer.session.timeout.ms": "2000",
     "group.consumer.min.heartbeat.interval.ms": "100",
     "group.consumer.min.session.timeout.ms": "500",
+}
+STRICT_SETTINGS = {
+    "auto.create.topics.enable": "false",
+    "group.max.size": "2",
+    "group.consumer.max.size": "2",
 }
 
 
@@ -168,11 +173,22 @@ def bootstrap(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def strict_bootstrap(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Give the address of a broker that creates no topic unless it is told to."""
+    """Give the address of a broker that creates no topic by itself, and has groups of two members at most."""
     if request.config.getoption("--bootstrap") is not None:
-        pytest.skip("the broker named by --bootstrap creates topics by itself")
-    with _broker_with(request.config, {**BROKER_SETTINGS, "auto.create.topics.enable": "false"}) as address:
+        pytest.skip("the broker named by --bootstrap creates topics by itself, and has groups of any size")
+    with _broker_with(request.config, {**BROKER_SETTINGS, **STRICT_SETTINGS}) as address:
         yield address
+
+
+@pytest.fixture
+def strict_administrator(strict_bootstrap: str) -> Iterator[Client]:
+    """Give a client that may not be the one under test, for what the other waits for or is refused."""
+    able = [client for client in installed_clients() if Capability.TOPIC_ADMIN not in client.not_supported]
+    client = able[0](strict_bootstrap)
+    # A broker just started has its coordinator of groups a little later; that wait is none of a story's.
+    eventually(lambda: code_of(lambda: client.admin().group_offsets("nobody")) == 0)
+    yield client
+    client.close()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ Source: pom.xml beside this file.
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import subprocess
 from pathlib import Path
@@ -31,17 +32,23 @@ def fetch() -> Path:
     """Give the folder with the jars, fetching them if they are not there. Raises NotAvailable."""
     if (reason := missing_tools()) is not None:
         raise NotAvailable(reason)
-    done = LIBRARY / ".complete"
-    if not done.exists():
-        LIBRARY.mkdir(parents=True, exist_ok=True)
-        command = ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), "dependency:copy-dependencies"]
-        result = subprocess.run(
-            [*command, f"-DoutputDirectory={LIBRARY}"], capture_output=True, text=True, timeout=FETCH_SECONDS
-        )
-        if result.returncode:
-            raise NotAvailable(f"no Apache Kafka here: Maven failed: {_last_line(result.stdout)}")
-        done.touch()
+    LIBRARY.mkdir(parents=True, exist_ok=True)
+    # Of runs that begin together one fetches, and the others wait.
+    with (LIBRARY / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (LIBRARY / ".complete").exists():
+            _copy_dependencies()
     return LIBRARY
+
+
+def _copy_dependencies() -> None:
+    command = ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), "dependency:copy-dependencies"]
+    result = subprocess.run(
+        [*command, f"-DoutputDirectory={LIBRARY}"], capture_output=True, text=True, timeout=FETCH_SECONDS
+    )
+    if result.returncode:
+        raise NotAvailable(f"no Apache Kafka here: Maven failed: {_last_line(result.stdout)}")
+    (LIBRARY / ".complete").touch()
 
 
 def class_path() -> str:

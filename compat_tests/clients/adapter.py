@@ -56,6 +56,7 @@ class Capability(Enum):
     STATIC_MEMBERSHIP = "static membership"
     STATIC_RELEASE = "leaving an instance id to the member that comes next, by KIP-848"
     STATIC_FENCING = "telling that an instance id has another holder"
+    FULL_GROUP = "telling that a group is full"
     REBALANCE_LISTENER = "rebalance listener"
     REBALANCES_IN_POLL = "rebalances in poll"
     READS_ON = "reading on in a cooperative rebalance"
@@ -77,6 +78,7 @@ class Code(IntEnum):
     INVALID_CONFIG = 40
     NON_EMPTY_GROUP = 68
     GROUP_ID_NOT_FOUND = 69
+    GROUP_MAX_SIZE_REACHED = 81
     FENCED_INSTANCE_ID = 82
     GROUP_SUBSCRIBED_TO_TOPIC = 86
     UNRELEASED_INSTANCE_ID = 111
@@ -126,7 +128,8 @@ class ConsumerSettings:
     """How to open a consumer; `assignor` is a Kafka assignor name, or `consumer` for KIP-848.
 
     `server_assignor` is the assignor that a member by KIP-848 asks the broker for, `max_poll_interval_ms` how
-    long a member may take between polls, or, with clients that go by something else, for a rebalance.
+    long a member may take between polls, or, with clients that go by something else, for a rebalance;
+    without a `request_timeout_ms` a request may take as long as the client has it.
     """
 
     group: str | None = None
@@ -139,11 +142,17 @@ class ConsumerSettings:
     server_assignor: str | None = None
     max_poll_interval_ms: int = 300_000
     metadata_max_age_ms: int = 300_000
+    request_timeout_ms: int | None = None
 
     @property
     def heartbeat_interval_ms(self) -> int:
         """Give the heartbeat interval: short, since by heartbeats a member learns of a rebalance."""
         return min(self.session_timeout_ms // 4, 200)
+
+    @property
+    def request_timeout(self) -> dict[str, int]:
+        """Give the request time-out as a setting of Python's clients; none where they keep their own."""
+        return {} if self.request_timeout_ms is None else {"request_timeout_ms": self.request_timeout_ms}
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,7 @@ class AiokafkaConsumer:
             heartbeat_interval_ms=settings.heartbeat_interval_ms,
             fetch_max_wait_ms=settings.fetch_wait_ms,
             partition_assignment_strategy=[ASSIGNORS[settings.assignor]],
+            **settings.request_timeout,
         )
         await consumer.start()
         return consumer
@@ -309,6 +310,7 @@ class Aiokafka:
         Capability.SERVER_SIDE_ASSIGNOR: "has no ConsumerGroupHeartbeat (KIP-848)",
         Capability.SERVER_SIDE_PATTERN: "has no ConsumerGroupHeartbeat (KIP-848)",
         Capability.REBALANCES_IN_POLL: "joins in a task of its own, whether it is polled or not",
+        Capability.FULL_GROUP: "says that the error is unknown",
         Capability.STATIC_FENCING: "commits without its instance id, and so is an unknown member",
         Capability.GROUP_FILTERS: "lists all groups",
         Capability.GROUP_DELETION: "cannot delete groups",

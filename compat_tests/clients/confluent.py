@@ -50,7 +50,7 @@ PASSING |= {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE}
 PASSING |= {KafkaError._MAX_POLL_EXCEEDED}
 # What librdkafka takes for a record whose partition, or time, it shall choose itself.
 ANY_PARTITION, NO_TIMESTAMP = -1, 0
-FATAL = (KafkaError.FENCED_INSTANCE_ID, KafkaError.UNRELEASED_INSTANCE_ID)
+FATAL = (KafkaError.FENCED_INSTANCE_ID, KafkaError.UNRELEASED_INSTANCE_ID, KafkaError.GROUP_MAX_SIZE_REACHED)
 LOGICAL = {"beginning": OFFSET_BEGINNING, "end": OFFSET_END}
 
 
@@ -68,6 +68,8 @@ def _settings(bootstrap: str, settings: ConsumerSettings) -> dict[str, Any]:
     }
     if settings.instance_id is not None:
         common["group.instance.id"] = settings.instance_id
+    if settings.request_timeout_ms is not None:
+        common["socket.timeout.ms"] = settings.request_timeout_ms
     if settings.assignor == "consumer":
         chosen = settings.server_assignor
         remote = {} if chosen is None else {"group.remote.assignor": chosen}

@@ -93,6 +93,7 @@ class DriverConsumer:
             server_assignor=settings.server_assignor,
             max_poll_interval_ms=settings.max_poll_interval_ms,
             metadata_max_age_ms=settings.metadata_max_age_ms,
+            request_timeout_ms=settings.request_timeout_ms,
         )
 
     # The answer's type is that of the method called, which only the caller knows.

@@ -97,6 +97,7 @@ class KafkaPythonConsumer:
             fetch_max_wait_ms=settings.fetch_wait_ms,
             retry_backoff_ms=RETRY_BACKOFF_MS,
             partition_assignment_strategy=[ASSIGNORS[settings.assignor]],
+            **settings.request_timeout,
         )
 
     def assign(self, topic: str, starts: Mapping[int, Start]) -> None:

@@ -109,6 +109,8 @@ class KcatConsumer:
         }
         if self._settings.instance_id is not None:
             settings["group.instance.id"] = self._settings.instance_id
+        if self._settings.request_timeout_ms is not None:
+            settings["socket.timeout.ms"] = self._settings.request_timeout_ms
         options = [option for name, value in settings.items() for option in ("-X", f"{name}={value}")]
         self._is_member = True
         self._run("-G", str(self._settings.group), *options, *topics)
@@ -335,6 +337,7 @@ class Kcat:
         **dict.fromkeys(GROUP_ADMINISTRATION, "has no group administration"),
         Capability.SERVER_SIDE_PATTERN: "its librdkafka (2.0) is older than KIP-848",
         Capability.EARLY_SUBSCRIPTION: "ends when a topic is not there",
+        Capability.FULL_GROUP: "joins again without a word",
         Capability.REBALANCE_LISTENER: "tells of rebalances without the time",
         Capability.REBALANCES_IN_POLL: "polls all the time",
     }

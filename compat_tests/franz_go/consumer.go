@@ -99,6 +99,10 @@ func (c *consumer) open(options ...kgo.Opt) error {
 	if c.settings.Reset == "latest" {
 		reset = kgo.NewOffset().AtEnd()
 	}
+	if c.settings.RequestTimeoutMs != nil {
+		timeout := time.Duration(*c.settings.RequestTimeoutMs) * time.Millisecond
+		options = append(options, kgo.RequestTimeoutOverhead(timeout))
+	}
 	age := time.Duration(c.settings.MetadataMaxAgeMs) * time.Millisecond
 	client, err := kgo.NewClient(append(options,
 		kgo.MetadataMaxAge(age),

@@ -3,9 +3,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 )
 
 func (a *admin) callForGroups(limit context.Context, r *request) (any, error) {
@@ -42,6 +44,14 @@ func given(filter *string) []string {
 }
 
 func (a *admin) describeGroup(limit context.Context, group string) (any, error) {
+	newer, err := a.kadm.DescribeConsumerGroups(limit, group)
+	if err != nil {
+		return nil, err
+	}
+	// A classic group is none that this request knows of.
+	if answer := newer[group]; !errors.Is(answer.Err, kerr.GroupIDNotFound) {
+		return map[string]any{"state": answer.State, "member_count": len(answer.Members)}, answer.Err
+	}
 	answers, err := a.kadm.DescribeGroups(limit, group)
 	if err != nil {
 		return nil, err

@@ -47,6 +47,7 @@ type request struct {
 	ServerAssignor      *string `json:"server_assignor"`
 	MaxPollIntervalMs   int64   `json:"max_poll_interval_ms"`
 	MetadataMaxAgeMs    int64   `json:"metadata_max_age_ms"`
+	RequestTimeoutMs    *int64  `json:"request_timeout_ms"`
 
 	Topics      []string          `json:"topics"`
 	Pattern     string            `json:"pattern"`

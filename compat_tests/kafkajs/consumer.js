@@ -94,7 +94,8 @@ class GroupConsumer {
 
   async #run(topics, { untilJoined = false } = {}) {
     const { bootstrap, group, reset, auto_commit: autoCommit } = this.#settings
-    this.#consumer = kafka(bootstrap).consumer({
+    const requestTimeout = this.#settings.request_timeout_ms ?? undefined
+    this.#consumer = kafka(bootstrap, { requestTimeout }).consumer({
       groupId: group ?? `nobody-${randomUUID()}`,
       partitionAssigners: [PartitionAssigners.roundRobin],
       sessionTimeout: this.#settings.session_timeout_ms,

@@ -42,8 +42,9 @@ const logCreator =
     process.stderr.write(`${label} [${namespace}] ${message} ${JSON.stringify(details)}\n`)
 
 /** Give a kafkajs client; retries begin sooner than kafkajs's 300 ms, since the broker is next door. */
-function kafka(bootstrap) {
+function kafka(bootstrap, settings = {}) {
   return new Kafka({
+    ...settings,
     clientId: 'compat-tests',
     brokers: [bootstrap],
     logLevel: logLevel.WARN,

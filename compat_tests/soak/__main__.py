@@ -9,14 +9,16 @@ one. At the end nobody comes or leaves any more, and the members have time to re
 Ends with status 1, and what was wrong, when
 - a record was sent and not acknowledged, or acknowledged and not read by each group;
 - a committed offset went back, or is not at the end of its partition in the end;
-- a member was without a partition, or silent, for longer than its session time-out and the slack, or no member
-  of a group read a partition for so long; from the group's last death, or the last start of the broker;
+- a member was without a partition, or silent, for longer than its session time-out and the slack, or no
+  member of a group read a partition for so long; timed from the last death in the group, and the last start
+  of the broker;
 - too few records were sent, too few members killed, or commits seen too seldom for that to mean something.
 Source: none.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import tempfile
@@ -50,12 +52,15 @@ SETTINGS = {
     "wirekafka.consumer.heartbeat.fastest.ms": 1000,
 }
 SLACK_SECONDS = 5.0
+CALM_SECONDS = SESSION_SECONDS + 3.0
+"""So long before the end nobody is killed any more, so that what is left is soon read."""
 SETTLE_SECONDS = 180.0
 DRAIN_SECONDS = 60.0
 COMMIT_SECONDS = 5.0
 ROUNDS_IN_THE_END = 4
 TELL_EVERY_SECONDS = 15.0
 LEAST_SHARE_SENT = 0.5
+GROUPS = tuple(name for name, _ in KINDS)
 SECONDS_A_LOOK = 5.0
 
 
@@ -69,8 +74,9 @@ class Plan:
     """Seconds; 0 for never."""
     seed: int
     slack_seconds: float
-    only: tuple[str, ...]
-    """The groups that there are; all where none is named."""
+    groups: tuple[str, ...]
+    members_log: Path
+    """For what the members' clients say."""
 
     @property
     def limits(self) -> Limits:
@@ -113,19 +119,20 @@ class Run:
 
     def live(self, ends_at: float) -> None:
         """Let members come and go until then, and see what comes of it."""
-        over, drained = threading.Event(), threading.Event()
+        calm, over, drained = threading.Event(), threading.Event(), threading.Event()
         writer = Writer(self.bootstrap, self.ledger)
         workers = [_started(writer.write_until, over)]
+        if self.broker is not None and self.plan.kill_broker_every:
+            killing = (self.broker, self.plan.kill_broker_every, self.ledger, calm)
+            workers.append(_started(kill_broker, *killing))
         self._settle()
         watchers = [_started(watch_unread, self.ledger, drained)]
         watchers += [
             _started(watch_commits, self.bootstrap, group, self.ledger, drained)
             for group in self.ledger.groups
         ]
-        if self.broker is not None and self.plan.kill_broker_every:
-            workers.append(
-                _started(kill_broker, self.broker, self.plan.kill_broker_every, self.ledger, over)
-            )
+        self._tell_until(ends_at - CALM_SECONDS)
+        calm.set()
         self._tell_until(ends_at)
         for place in self.places:
             place.no_more_changes.set()
@@ -154,8 +161,7 @@ class Run:
         while (left := ends_at - time.monotonic()) > 0:
             time.sleep(min(left, TELL_EVERY_SECONDS))
             behind = ", ".join(f"{group} {self.ledger.unread_count(group)}" for group in self.ledger.groups)
-            left = max(left - TELL_EVERY_SECONDS, 0)
-            click.echo(f"  {left:4.0f} s left; {dict(self.ledger.events)}; unread: {behind}")
+            click.echo(f"  {dict(self.ledger.events)}; unread: {behind}")
 
     def _drain(self, writer: Writer) -> None:
         """Give the groups time to read what is left, and then to commit it.
@@ -198,8 +204,15 @@ def soak(bootstrap: str, broker: RestartableBroker | None, plan: Plan) -> Ledger
     """Do one run; give what is known of it."""
     ends_at = time.monotonic() + plan.minutes * 60
     Confluent(bootstrap).admin().create_topic(TOPIC, PARTITIONS, {})
-    ledger = Ledger(plan.limits, plan.only or [name for name, _ in KINDS])
-    places, left_out = make_places(bootstrap, TOPIC, ledger, plan.seed, deaths_until=ends_at - SESSION_SECONDS)
+    ledger = Ledger(plan.limits, plan.groups)
+    places, left_out = make_places(
+        bootstrap,
+        TOPIC,
+        ledger,
+        seed=plan.seed,
+        deaths_until=ends_at - CALM_SECONDS,
+        log=plan.members_log,
+    )
     for line in left_out:
         click.echo(f"left out: {line}")
     Run(plan, bootstrap, broker, places, ledger).live(ends_at)
@@ -216,8 +229,8 @@ def tell(ledger: Ledger) -> None:
     for group in ledger.groups:
         page = ledger.pages[group]
         click.echo(
-            f"  {group}: {page.longest_without:.1f} s without a partition, {page.longest_unread:.1f} s unread; "
-            f"{page.deaths} killed, commits seen {page.looks} times"
+            f"  {group}: {page.longest_without:.1f} s without a partition, {page.longest_unread:.1f} s "
+            f"unread; {page.deaths} killed, commits seen {page.looks} times"
         )
 
 
@@ -225,23 +238,26 @@ def tell(ledger: Ledger) -> None:
 @click.option("--minutes", type=float, default=10.0, show_default=True, help="How long members come and go.")
 @click.option("--kill-broker-every", type=float, default=0.0, help="Seconds between two kill -9; 0: none.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Who goes when, and how.")
-@click.option("--slack", type=float, default=SLACK_SECONDS, show_default=True, help="Seconds of a busy machine.")
-@click.option("--bootstrap", metavar="HOST:PORT", help="A running broker, which is not killed.")
 @click.option(
-    "--group", "only", multiple=True, type=click.Choice([name for name, _ in KINDS]), help="Only it."
+    "--slack", type=float, default=SLACK_SECONDS, show_default=True, help="Seconds of a busy machine."
 )
-def main(  # noqa: PLR0913  # click gives every option by name
+@click.option("--bootstrap", metavar="HOST:PORT", help="A running broker, which is not killed.")
+@click.option("--members-log", type=Path, default=Path(os.devnull), help="For what the members' clients say.")
+@click.option("--group", "only", multiple=True, type=click.Choice(GROUPS), help="Only it.")
+def main(
     *,
     minutes: float,
     kill_broker_every: float,
     seed: int,
     slack: float,
     bootstrap: str | None,
+    members_log: Path,
     only: tuple[str, ...],
 ) -> None:
     """Let 30 members of real clients come, leave and die, and see that nothing is lost."""
     with running_broker(bootstrap) as (address, broker):
-        ledger = soak(address, broker, Plan(minutes, kill_broker_every, seed, slack, only))
+        plan = Plan(minutes, kill_broker_every, seed, slack, only or GROUPS, members_log)
+        ledger = soak(address, broker, plan)
     tell(ledger)
     faults = ledger.faults()
     for fault in faults:

@@ -9,20 +9,26 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from compat_tests.clients import installed_clients
-from compat_tests.clients.adapter import Client, ConsumerSettings
+from compat_tests.clients.adapter import ConsumerSettings
 from compat_tests.clients.driver import DriverClient
 from compat_tests.soak.ledger import Ledger
-from compat_tests.soak.member import LEAVE_SECONDS, MemberProcess, Told
+from compat_tests.soak.member import LEAVE_SECONDS, MemberProcess, Post, Told
 
 SESSION_SECONDS = 10.0
 LIFE_SECONDS = (8.0, 45.0)
 PAUSE_SECONDS = (0.5, 3.0)
 KILLED_SHARE = 0.7
 SECONDS_BETWEEN_DEATHS = 2.0 * SESSION_SECONDS
+LATE_SECONDS = 4.0
+"""librdkafka gives up its LeaveGroup after 5 s, if its JoinGroup waits so long for one that has died.
+
+Its connection is then closed before the broker reads it, with Kafka too: it is a death, and costs a session.
+"""
 DIES_ALONG_FROM = 5
 """A group with so many members loses two at a time."""
 _TELL_SECONDS = 0.5
@@ -49,47 +55,36 @@ class Group:
     doomed: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def may_die(self) -> bool:
-        """Whether a member may be killed now; it then counts as killed."""
+    def may_die(self, chance: float) -> bool:
+        """Whether a member is to be killed now, by a chance of 0 to 1; the first that goes always is."""
         now = time.monotonic()
         with self.lock:
             if not self.next_death <= now < self.deaths_until:
+                return False
+            if self.next_death and chance >= KILLED_SHARE:
                 return False
             self.next_death = now + SECONDS_BETWEEN_DEATHS
             self.doomed = self.members_die_along
             return True
 
     def dies_along(self) -> bool:
-        """Whether a member is to be killed because another one was; asked by each, told to so many."""
+        """Whether this member is to be killed with the one that was."""
         with self.lock:
-            self.doomed -= self.doomed > 0
-            return self.doomed >= 0
-        
+            if not self.doomed:
+                return False
+            self.doomed -= 1
+            return True
+
 
 class Place(threading.Thread):
     """One place of a group, filled by one member after another until the run is over."""
 
-    def __init__(
-        self,
-        group: Group,
-        client_class: type[Client],
-        assignor: str,
-        *,
-        bootstrap: str,
-        topic: str,
-        ledger: Ledger,
-        seed: str,
-    ) -> None:
-        super().__init__(name=f"{group.name}-{client_class.name}-{seed}", daemon=True)
+    def __init__(self, name: str, group: Group, post: Post, ledger: Ledger) -> None:
+        super().__init__(name=name, daemon=True)
         self._group = group
-        self._client_class = client_class
-        self._settings = ConsumerSettings(
-            group=group.name, assignor=assignor, session_timeout_ms=int(SESSION_SECONDS * 1000)
-        )
-        self._address = bootstrap
-        self._topic = topic
+        self._post = post
         self._ledger = ledger
-        self._chance = random.Random(seed)
+        self._chance = random.Random(name)
         self.settled = threading.Event()
         """Its first member has a partition."""
         self.no_more_changes = threading.Event()
@@ -105,26 +100,35 @@ class Place(threading.Thread):
             self.over.wait(0.0 if self.over.is_set() else self._chance.uniform(*PAUSE_SECONDS))
 
     def _one_life(self) -> None:
-        member = MemberProcess(self._client_class, self._address, self._settings, self._topic)
+        member = MemberProcess(self._post)
         self._ledger.note_event("joined")
         ends_at = time.monotonic() + self._chance.uniform(*LIFE_SECONDS)
-        self._watch(member, ends_at)
+        dies_along = self._watch(member, ends_at)
         if not member.is_alive:
             self._ledger.note_wrong(f"{self.name} ended by itself")
-        elif self._is_killed():
-            self._ledger.note_event("killed")
+        elif dies_along or self._is_killed():
+            self._ledger.note_death(self.group_name, time.monotonic())
             member.kill()
         else:
             self._ledger.note_event("left")
             member.leave()
+        begun = time.monotonic()
         self._hear_out(member)
+        now = time.monotonic()
+        if now - begun > LATE_SECONDS:
+            self._ledger.note_late_leave(self.group_name, now)
         if not member.ended():
             self._ledger.note_wrong(f"{self.name} did not leave in time")
 
-    def _watch(self, member: MemberProcess, ends_at: float) -> None:
-        """Hear a member until its time has come, and note for how long it has nothing."""
+    def _watch(self, member: MemberProcess, ends_at: float) -> bool:
+        """Hear a member until its time has come, and note for how long it has nothing.
+
+        Gives whether it is to die because another one of its group does.
+        """
         held_last: float | None = None
         while member.is_alive and not self._is_time(ends_at):
+            if self._may_be_killed and self.settled.is_set() and self._group.dies_along():
+                return True
             told = self._hear(member, _TELL_SECONDS)
             now = time.monotonic()
             if held_last is None and told is not None:
@@ -133,7 +137,8 @@ class Place(threading.Thread):
                 self.settled.set()
                 held_last = now
             if held_last is not None:
-                self._ledger.note_without(self._group.name, self.name, now - held_last)
+                self._ledger.note_without(self.group_name, self.name, held_last, now)
+        return False
 
     def _hear_out(self, member: MemberProcess) -> None:
         """Hear a member to its end: what it tells last, it may have committed."""
@@ -146,9 +151,9 @@ class Place(threading.Thread):
     def _hear(self, member: MemberProcess, timeout_seconds: float) -> Told | None:
         told = member.told(timeout_seconds)
         if told is not None:
-            self._ledger.note_read(self._group.name, told.read)
+            self._ledger.note_read(self.group_name, told.read)
             if told.refused is not None:
-                self._ledger.note_refusal(self._group.name, told.refused)
+                self._ledger.note_refusal(self.group_name, told.refused)
         return told
 
     def _is_time(self, ends_at: float) -> bool:
@@ -156,34 +161,32 @@ class Place(threading.Thread):
             return True
         return time.monotonic() > ends_at and self.settled.is_set() and not self.no_more_changes.is_set()
 
+    @property
+    def _may_be_killed(self) -> bool:
+        """A driver would close its consumers when the process that started it is gone."""
+        return not self.over.is_set() and not issubclass(self._post.client_class, DriverClient)
+
     def _is_killed(self) -> bool:
-        if self.over.is_set() or issubclass(self._client_class, DriverClient):
-            return False
-        return self._chance.random() < KILLED_SHARE and self._group.may_die()
+        return self._may_be_killed and self._group.may_die(self._chance.random())
 
 
 def make_places(
-    bootstrap: str, topic: str, ledger: Ledger, seed: int, *, only: Collection[str] = ()
+    bootstrap: str, topic: str, ledger: Ledger, *, seed: int, deaths_until: float, log: Path
 ) -> tuple[list[Place], Sequence[str]]:
-    """The places of all groups, and what is left out because its client is not here."""
+    """The places of the ledger's groups, and what is left out because its client is not here."""
     by_name = {client.name: client for client in installed_clients()}
     places, left_out = [], []
-    for name, kinds in ((name, kinds) for name, kinds in KINDS if not only or name in only):
-        group = Group(name)
+    for name, kinds in ((name, kinds) for name, kinds in KINDS if name in ledger.groups):
+        members_die_along = int(sum(count for _, _, count in kinds) >= DIES_ALONG_FROM)
+        group = Group(name, deaths_until, members_die_along)
         for client_name, assignor, count in kinds:
             if client_name not in by_name:
                 left_out.append(f"{count} of {client_name} in {name}")
                 continue
-            places += [
-                Place(
-                    group,
-                    by_name[client_name],
-                    assignor,
-                    bootstrap=bootstrap,
-                    topic=topic,
-                    ledger=ledger,
-                    seed=f"{seed}-{assignor}-{number}",
-                )
-                for number in range(count)
-            ]
+            settings = ConsumerSettings(
+                group=name, assignor=assignor, session_timeout_ms=int(SESSION_SECONDS * 1000)
+            )
+            post = Post(by_name[client_name], bootstrap, settings, topic, log)
+            names = (f"{name}-{client_name}-{assignor}-{seed}-{number}" for number in range(count))
+            places += [Place(each, group, post, ledger) for each in names]
     return places, left_out

@@ -1,8 +1,8 @@
 """What was written, read and committed, and what may not be: the judge of the soak.
 
-Written to by `crew`, `writing` and `watching` from many threads, asked by `__main__` in the end. A death, and
-a start of the broker, after which sessions begin anew, may cost the group a session: what is waited for is
-timed from the last of these.
+Written to by `crew` and `watching` from many threads, asked by `__main__` in the end. A death, and a start
+of the broker, after which sessions begin anew, may cost the group a session: what is waited for is timed from
+the last of these.
 Source: the issue's three sentences: every record at least once, no commit goes back, nobody is stuck.
 """
 
@@ -114,6 +114,12 @@ class Ledger:
             self.pages[group].deaths += 1
             self.pages[group].excused_at = now
 
+    def note_late_leave(self, group: str, now: float) -> None:
+        """A member closed its consumer, and needed so long that it has perhaps not left."""
+        with self.lock:
+            self.events["left late"] += 1
+            self.pages[group].excused_at = now
+
     def excuse_all(self, now: float) -> None:
         """The broker was killed, or is there again."""
         with self.lock:
@@ -121,12 +127,12 @@ class Ledger:
                 self.pages[group].excused_at = now
 
     def note_without(self, group: str, member: str, since: float, now: float) -> None:
-        """A member has had no partition since; none is missing when that is now."""
+        """A member has had no partition, or said nothing, since; nothing is amiss when that is now."""
         with self.lock:
             page = self.pages[group]
             seconds = now - max(since, page.excused_at)
             page.longest_without = max(seconds, page.longest_without)
-            self._judge_wait(page, member, f"{member} had no partition", seconds)
+            self._judge_wait(page, member, f"{member} had no partition, or said nothing,", seconds)
 
     def look_at_unread(self, now: float) -> None:
         """See for how long records have not been read."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import TypeVar
 
 from compat_tests.clients.adapter import Client, Consumer, ConsumerSettings, Place, Received
@@ -23,6 +25,7 @@ PRELOADED = [
 POLL_SECONDS = 0.2
 START_SECONDS = 60.0
 LEAVE_SECONDS = 30.0
+STANDARD_ERROR = 2
 
 T = TypeVar("T")
 
@@ -38,19 +41,27 @@ class Told:
     """What its client raised, if it did; the member goes on."""
 
 
+@dataclass(frozen=True, slots=True)
+class Post:
+    """What a member is to be."""
+
+    client_class: type[Client]
+    bootstrap: str
+    settings: ConsumerSettings
+    topic: str
+    log: Path
+    """Where its client may say what it likes: that the broker is gone, forty times a second."""
+
+
 class MemberProcess:
     """The crew's end."""
 
-    def __init__(
-        self, client_class: type[Client], bootstrap: str, settings: ConsumerSettings, topic: str
-    ) -> None:
+    def __init__(self, post: Post) -> None:
         context = multiprocessing.get_context("forkserver")
         # So that a member costs a fork, and not the import of its library.
         context.set_forkserver_preload(PRELOADED)
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(
-            target=_live, args=(theirs, client_class, bootstrap, settings, topic), daemon=True
-        )
+        self._process = context.Process(target=_live, args=(theirs, post), daemon=True)
         self._process.start()
         theirs.close()
 
@@ -89,10 +100,10 @@ class MemberProcess:
         return in_time
 
 
-def _live(
-    pipe: Connection, client_class: type[Client], bootstrap: str, settings: ConsumerSettings, topic: str
-) -> None:
-    client, consumer = _opened(client_class, bootstrap, settings, topic)
+def _live(pipe: Connection, post: Post) -> None:
+    with post.log.open("ab") as log:
+        os.dup2(log.fileno(), STANDARD_ERROR)
+    client, consumer = _opened(post)
     while not pipe.poll():
         _step(pipe, consumer)
     consumer.close()
@@ -110,13 +121,11 @@ def _step(pipe: Connection, consumer: Consumer) -> None:
             pipe.send(Told((), _holds(consumer), refused))
 
 
-def _opened(
-    client_class: type[Client], bootstrap: str, settings: ConsumerSettings, topic: str
-) -> tuple[Client, Consumer]:
+def _opened(post: Post) -> tuple[Client, Consumer]:
     """A consumer that has subscribed; where the broker is just being started again, on a later try."""
     deadline = time.monotonic() + START_SECONDS
     while True:
-        opened, refused = _tried(lambda: _subscribed(client_class(bootstrap), settings, topic))
+        opened, refused = _tried(lambda: _subscribed(post))
         if opened is not None:
             return opened
         if time.monotonic() > deadline:
@@ -124,9 +133,10 @@ def _opened(
         time.sleep(POLL_SECONDS)
 
 
-def _subscribed(client: Client, settings: ConsumerSettings, topic: str) -> tuple[Client, Consumer]:
-    consumer = client.consumer(settings)
-    consumer.subscribe([topic])
+def _subscribed(post: Post) -> tuple[Client, Consumer]:
+    client = post.client_class(post.bootstrap)
+    consumer = client.consumer(post.settings)
+    consumer.subscribe([post.topic])
     return client, consumer
 
 

@@ -30,7 +30,6 @@ class Writer:
     def __init__(self, bootstrap: str, ledger: Ledger) -> None:
         self._ledger = ledger
         self._number = 0
-        # Each try of a record is a gap in all that follow it, so none may be given up.
         self._producer = Producer(
             {"bootstrap.servers": bootstrap, "enable.idempotence": True, "log_level": 0}
         )

@@ -18,15 +18,18 @@ BROKERS_SESSION_SECONDS = 2.0
 
 
 @pytest.mark.needs(Capability.GROUP_ADMIN)
+@pytest.mark.parametrize("assignor", PROTOCOLS)
 def test_group_is_listed_and_described(
-    client: Client, topic: str, group: str, open_consumer: OpenConsumer
+    client: Client, topic: str, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:
     """A group is Stable with its members while they live, and Empty after they left."""
-    consumer = open_consumer(group=group)
+    consumer = open_consumer(group=group, assignor=assignor)
     consumer.subscribe([topic])
     poll_until([consumer], lambda: sizes([consumer]) == [1])
     admin = client.admin()
     listed = admin.list_groups()
+    # By KIP-848 a group is Reconciling until its member has said that it has what it was given.
+    poll_until([consumer], lambda: admin.describe_group(group).state == "Stable")
     alive = admin.describe_group(group)
     client.produce(topic, [Record(b"a")], partition=0)
     if Capability.COMMIT not in client.not_supported:

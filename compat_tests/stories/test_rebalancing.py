@@ -12,13 +12,16 @@ from collections.abc import Callable
 
 import pytest
 
-from compat_tests.clients.adapter import Capability, Client, Consumer, Partition, Received
+from compat_tests.advertised import CONSUMER_GROUP_HEARTBEAT
+from compat_tests.clients.adapter import Capability, Client, Consumer, Partition, Received, Record
 from compat_tests.conftest import MakeTopic, OpenConsumer
-from compat_tests.stories.members import MANNERS, produce_one_per_partition, settle
-from compat_tests.stories.waiting import poll_until
+from compat_tests.stories.members import MANNERS, produce_one_per_partition, settle, sizes
+from compat_tests.stories.waiting import poll_until, read, values
 
 EAGER = Capability.ROUND_ROBIN.value
 STALL_SECONDS = 1.0
+REQUEST_TIMEOUT_SECONDS = 3.0
+"""Longer than any answer is kept waiting that a member of a quiet group asks for."""
 
 
 def stopped(consumer: Consumer, since: int) -> set[Partition]:
@@ -108,3 +111,31 @@ def test_how_long_partitions_stop(
 
     assert read_meanwhile <= kept
     assert bool(read_meanwhile) == (assignor != EAGER)
+
+
+@pytest.mark.needs(Capability.REBALANCE_LISTENER)
+@pytest.mark.thorough
+def test_impatient_member_stays(
+    client: Client, topic: str, group: str, open_consumer: OpenConsumer, broker_keys: frozenset[int]
+) -> None:
+    """A member that waits three seconds for an answer, and no longer, is not disturbed in a quiet group."""
+    protocols = [EAGER]
+    has_newer = Capability.SERVER_SIDE_ASSIGNOR not in client.not_supported
+    if has_newer and CONSUMER_GROUP_HEARTBEAT in broker_keys:
+        protocols.append(Capability.SERVER_SIDE_ASSIGNOR.value)
+    timeout_ms = int(REQUEST_TIMEOUT_SECONDS * 1000)
+    members = [
+        open_consumer(group=f"{group}-{assignor}", assignor=assignor, request_timeout_ms=timeout_ms)
+        for assignor in protocols
+    ]
+    for member in members:
+        member.subscribe([topic])
+    poll_until(members, lambda: sizes(members) == [1] * len(members))
+    before = [member.rebalances() for member in members]
+    end = time.monotonic() + 2 * REQUEST_TIMEOUT_SECONDS
+    poll_until(members, lambda: time.monotonic() > end)
+    client.produce(topic, [Record(b"at last")], partition=0)
+    received = [values(read(member, 1)) for member in members]
+
+    assert received == [[b"at last"]] * len(members)
+    assert [member.rebalances() for member in members] == before

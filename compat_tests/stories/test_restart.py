@@ -6,6 +6,7 @@ Source: Apache Kafka 4.4. Records a producer was told are stored survive the dea
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -14,12 +15,18 @@ import pytest
 
 from compat_tests.advertised import CONSUMER_GROUP_HEARTBEAT, advertised_keys
 from compat_tests.broker import RestartableBroker
+from compat_tests.clients import installed_clients
 from compat_tests.clients.adapter import Capability, Client, ConsumerSettings, Received, Record
+from compat_tests.stories.members import ONE_PER_PARTITION, produce_one_per_partition, settle
 from compat_tests.stories.waiting import eventually, partitions_of, poll_until, read, values
 
 ENDINGS = [pytest.param(signal.SIGTERM, id="SIGTERM"), pytest.param(signal.SIGKILL, id="SIGKILL")]
 # Where a kill shows what an orderly end would show.
 ABRUPT_ENDINGS = [pytest.param(signal.SIGTERM, id="SIGTERM", marks=pytest.mark.thorough), ENDINGS[1]]
+SESSION_MS = 60_000
+"""Longer than Apache Kafka is away; no broker allows a longer one by KIP-848."""
+HEARTBEATS_SECONDS = 1.0
+"""Time for a few heartbeats after the restart."""
 
 
 @pytest.fixture
@@ -110,13 +117,66 @@ def test_member_lives_through_a_restart(
         restartable_broker.restart(ending)
         client.produce(topic, [Record(b"after")], partition=0)
         for consumer, heard in zip(consumers, received, strict=True):
-            poll_until([consumer], _has_come(b"after", heard), heard)
+            poll_until([consumer], _have_come([b"after"], heard), heard)
 
     assert [values(heard)[0] for heard in received] == [b"before"] * len(group_settings)
 
 
-def _has_come(value: bytes, received: list[Received]) -> Callable[[], bool]:
-    return lambda: value in values(received)
+@pytest.mark.needs(Capability.STATIC_MEMBERSHIP, Capability.REBALANCE_LISTENER)
+@pytest.mark.parametrize("ending", ABRUPT_ENDINGS)
+def test_static_members_notice_nothing_of_a_restart(
+    client: Client,
+    topic: str,
+    group_settings: list[ConsumerSettings],
+    restartable_broker: RestartableBroker,
+    ending: signal.Signals,
+) -> None:
+    """Static members keep their partitions over a restart: their listeners hear nothing."""
+    _prepare_for_long_sessions(restartable_broker.bootstrap, topic, group_settings)
+    with ExitStack() as stack:
+        groups = [
+            [
+                stack.enter_context(closing(client.consumer(replace(settings, instance_id=name))))
+                for name in ("first", "second")
+            ]
+            for settings in (replace(given, session_timeout_ms=SESSION_MS) for given in group_settings)
+        ]
+        for members in groups:
+            for member in members:
+                member.subscribe([topic])
+            settle(members, [2, 2])
+        everybody = [member for members in groups for member in members]
+        held = [member.assignment() for member in everybody]
+        before = [len(member.rebalances()) for member in everybody]
+        restartable_broker.restart(ending)
+        produce_one_per_partition(client, topic)
+        for members in groups:
+            received: list[Received] = []
+            poll_until(members, _have_come(ONE_PER_PARTITION, received), received)
+        beats = time.monotonic() + HEARTBEATS_SECONDS
+        poll_until(everybody, lambda: time.monotonic() > beats)
+        kept = [member.assignment() for member in everybody]
+        heard = [member.rebalances()[count:] for member, count in zip(everybody, before, strict=True)]
+
+    assert heard == [[]] * len(everybody)
+    assert kept == held
+
+
+def _prepare_for_long_sessions(bootstrap: str, topic: str, group_settings: list[ConsumerSettings]) -> None:
+    """Create the topic, with four partitions, and let sessions of the newer groups outlast a slow restart."""
+    wanted = {Capability.TOPIC_ADMIN, Capability.GROUP_CONFIGS}
+    able = [client for client in installed_clients() if not wanted & client.not_supported.keys()]
+    with closing(able[0](bootstrap)) as client:
+        client.admin().create_topic(topic, 4, {})
+        for settings in group_settings:
+            if settings.assignor == "consumer" and settings.group is not None:
+                client.admin().alter_group_configs(
+                    settings.group, {"consumer.session.timeout.ms": str(SESSION_MS)}
+                )
+
+
+def _have_come(wanted: list[bytes], received: list[Received]) -> Callable[[], bool]:
+    return lambda: set(wanted) <= set(values(received))
 
 
 @pytest.mark.needs(Capability.TOPIC_ADMIN, Capability.DESCRIBE_CONFIGS)

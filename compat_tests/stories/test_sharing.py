@@ -5,9 +5,19 @@ Source: Apache Kafka 4.4; KIP-429 (cooperative rebalancing), KIP-848 (the new gr
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from compat_tests.clients.adapter import Capability, Client, Consumer, Received, Record
+from compat_tests.clients.adapter import (
+    Capability,
+    Client,
+    Code,
+    Consumer,
+    ConsumerSettings,
+    Received,
+    Record,
+)
 from compat_tests.conftest import MakeTopic, OpenConsumer
 from compat_tests.stories.members import (
     ASSIGNORS,
@@ -19,7 +29,7 @@ from compat_tests.stories.members import (
     sizes,
     sorted_values,
 )
-from compat_tests.stories.waiting import poll_until, read, values
+from compat_tests.stories.waiting import poll_until, read, refusal_while_polling, values
 
 SHARES = ((1, [4]), (2, [2, 2]), (4, [1, 1, 1, 1]), (5, [1, 1, 1, 1, 0]))
 PER_PARTITION = 50
@@ -99,14 +109,15 @@ def test_order_within_a_partition(
     assert offsets == [list(range(PER_PARTITION))] * 4
 
 
+@pytest.mark.parametrize("assignor", PROTOCOLS)
 def test_two_groups_read_independently(
-    client: Client, topic: str, group: str, open_consumer: OpenConsumer
+    client: Client, topic: str, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:
     """Each group gets every record."""
     client.produce(topic, [Record(b"%d" % number) for number in range(5)], partition=0)
     received: list[list[Received]] = []
     for name in (f"{group}-a", f"{group}-b"):
-        consumer = open_consumer(group=name)
+        consumer = open_consumer(group=name, assignor=assignor)
         consumer.subscribe([topic])
         received.append(read(consumer, 5))
 
@@ -148,9 +159,37 @@ def test_added_partitions_are_taken_up(
     settle(members, [2, 2])
     produce_one_per_partition(client, topic)
     received: list[Received] = []
-    poll_until(members, lambda: len(received) >= 4, received)
+    # Members hear of the new partitions one by one, and what moves then is read twice, as nobody commits.
+    poll_until(members, lambda: set(values(received)) == set(ONE_PER_PARTITION), received)
 
-    assert sorted_values(received) == ONE_PER_PARTITION
+    assert {record.partition for record in received} == {0, 1, 2, 3}
+
+
+@pytest.mark.needs(Capability.FULL_GROUP)
+@pytest.mark.parametrize("assignor", PROTOCOLS)
+def test_full_group_takes_nobody(
+    client_class: type[Client],
+    strict_bootstrap: str,
+    strict_administrator: Client,
+    close_at_end: Callable[..., object],
+    unique_name: Callable[[str], str],
+    assignor: str,
+) -> None:
+    """Who comes when a group has group(.consumer).max.size members is told so, and disturbs nobody."""
+    topic, group, client = unique_name("topic"), unique_name("group"), client_class(strict_bootstrap)
+    close_at_end(client)
+    strict_administrator.admin().create_topic(topic, 4, {})
+    members = [client.consumer(ConsumerSettings(group, assignor=assignor)) for _ in range(3)]
+    for member in members:
+        close_at_end(member)
+    for member in members[:2]:
+        member.subscribe([topic])
+    settle(members[:2], [2, 2])
+    members[2].subscribe([topic])
+    refusal = refusal_while_polling(members)
+
+    assert refusal == Code.GROUP_MAX_SIZE_REACHED
+    assert sizes(members) == [2, 2, 0]
 
 
 @pytest.mark.needs(Capability.SERVER_SIDE_ASSIGNOR)

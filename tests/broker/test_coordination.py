@@ -8,7 +8,7 @@ import trio
 from tests.broker.support import change_configs, create_topic, delete_topic
 from wirekafka.broker import OFFSETS_TOPIC, Broker, BrokerConfig, GroupClient, open_broker
 from wirekafka.groups import GroupRecord, GroupShard, pace, partition_for
-from wirekafka.machine import Decision, Ticket
+from wirekafka.machine import Decision, Reply, Ticket
 from wirekafka.protocol.apis.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -24,7 +24,7 @@ from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequestGroup
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import Files
 
-BROKER, GROUP = 4, 32
+TOPIC, BROKER, GROUP = 2, 4, 32
 """The codes of what has settings."""
 
 
@@ -295,3 +295,55 @@ async def test_changed_settings_hold_after_a_restart(config: BrokerConfig) -> No
         shard = again.coordination.look("g")
         assert shard.config.group_consumer_assignment_interval_ms == 777
         assert shard.overrides_of("g") == {"consumer.session.timeout.ms": 50_000}
+
+
+async def test_heartbeats_are_held_while_the_settings_and_the_members_allow_it(
+    with_groups: Broker, monkeypatch: pytest.MonkeyPatch, mock_clock: trio.testing.MockClock
+) -> None:
+    """The members are counted by those who only beat, too."""
+    coordination = with_groups.coordination
+    held = [coordination.holds_heartbeats]
+    monkeypatch.setattr(GroupShard, "classic_member_count", pace.MOST_HELD)
+    for _ in range(2):
+        mock_clock.jump(1)
+        coordination.tell("g", lambda shard, now_ms: None)
+        held.append(coordination.holds_heartbeats)
+    monkeypatch.setattr(GroupShard, "classic_member_count", 0)
+    mock_clock.jump(1)
+    coordination.tell("g", lambda shard, now_ms: None)
+    held.append(coordination.holds_heartbeats)
+
+    assert held == [True, False, False, True]
+
+
+async def test_what_no_record_can_hold_is_refused(with_groups: Broker) -> None:
+    """By the setting of the offsets topic as it is now."""
+    coordination = with_groups.coordination
+    coordination.check_fits("g", 1_048_588)
+    with pytest.raises(KafkaError) as refusal:
+        coordination.check_fits("g", 1_048_589)
+    await change_configs(with_groups, TOPIC, OFFSETS_TOPIC, max_message_bytes="2000000")
+    coordination.check_fits("g", 1_048_589)
+
+    assert refusal.value.code == ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+async def test_time_is_told_again_when_a_wait_is_interrupted(with_groups: Broker) -> None:
+    """The wall clock may have been set meanwhile."""
+    leads = []
+
+    def wait(shard: GroupShard, ticket: Ticket, now_ms: int) -> Decision[GroupRecord]:
+        leads.append(shard.wall_lead_ms)
+        shard.wall_lead_ms += 3_600_000
+        waiting.append(ticket)
+        return Decision()
+
+    def answer(shard: GroupShard, now_ms: int) -> Decision[GroupRecord]:
+        leads.append(shard.wall_lead_ms)
+        return Decision(replies=[Reply(waiting.pop(), "answer")])
+
+    waiting: list[Ticket] = []
+    told = await with_groups.coordination.ask_until("g", wait, trio.lowlevel.checkpoint, answer)
+
+    assert told == "answer"
+    assert leads[1] == pytest.approx(leads[0], abs=1_000)

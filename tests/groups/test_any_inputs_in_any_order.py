@@ -93,7 +93,7 @@ def test_classic_groups_bear_any_inputs(state: object, names: list[str]) -> None
         classic.INPUTS[name](scene)
 
         scene.play.check_log()
-        group = scene.play.shard.volatile.groups.get("g")
+        group = scene.play.shard.volatile.classic_groups.get("g")
         if group is None:
             generation = -1
             continue

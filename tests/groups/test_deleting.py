@@ -7,6 +7,7 @@ from wirekafka.groups import DeletedTopic, GroupConfig
 from wirekafka.groups.consumer.group import ConsumerGroup, ResolvedRegularExpression
 from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.deleting import tombstones_of_group
+from wirekafka.groups.foreign import ForeignGroup, ForeignGroupType
 from wirekafka.groups.records import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
@@ -347,3 +348,20 @@ def test_what_is_deleted_in_bulk_may_be_written_in_pieces() -> None:
     play.now_ms = 8 * DAY_MS
     decision = play.shard.on_time(play.now_ms)
     assert (len(decision.records) > 0, decision.may_be_split) == (True, True)
+
+
+def test_group_that_is_not_served_is_not_deleted() -> None:
+    """Whether it has members is not known; a share group has no offsets that could go."""
+    play = GroupPlaybook()
+    codes = []
+    for group_type in ForeignGroupType:
+        play.shard.durable.foreign_groups["g"] = ForeignGroup("g", group_type)
+        codes.append((delete_group(play).error_code, delete_offsets(play, "t")))
+    message = delete_group(play).error_message
+
+    assert codes == [
+        (ErrorCode.NON_EMPTY_GROUP, (ErrorCode.GROUP_ID_NOT_FOUND, {})),
+        (ErrorCode.NON_EMPTY_GROUP, (ErrorCode.NON_EMPTY_GROUP, {})),
+    ]
+    assert message == "Group g is a streams group, which is left alone here."
+    assert play.log == []

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.consumer_playbook import ConsumerPlaybook
-from wirekafka.groups.classic.volatile import (
+from wirekafka.groups.deadlines import (
     Deadline,
     HeldDeadline,
     JoinDeadline,
@@ -59,4 +59,4 @@ def test_deadline_of_a_member_that_a_classic_group_does_not_know_does_nothing() 
     play.shard.volatile.deadlines.schedule(SessionDeadline("g", "stranger"), play.now_ms + 1)
     play.pass_ms(1)
 
-    assert list(play.shard.volatile.groups["g"].members) == ["c-1"]
+    assert list(play.shard.volatile.classic_groups["g"].members) == ["c-1"]

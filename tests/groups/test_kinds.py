@@ -4,6 +4,7 @@ import pytest
 
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.consumer.group import ConsumerGroup
+from wirekafka.groups.foreign import ForeignGroup, ForeignGroupType
 from wirekafka.groups.kinds import Group, protocol_type_of, type_of
 
 
@@ -13,6 +14,8 @@ from wirekafka.groups.kinds import Group, protocol_type_of, type_of
         (ClassicGroup("g"), "classic", ""),
         (ClassicGroup("g", protocol_type="connect"), "classic", "connect"),
         (ConsumerGroup("g"), "consumer", "consumer"),
+        (ForeignGroup("g", ForeignGroupType.SHARE), "share", "share"),
+        (ForeignGroup("g", ForeignGroupType.STREAMS), "streams", "streams"),
     ],
 )
 def test_group_is_called_by_kafkas_names(group: Group, type_name: str, protocol_type: str) -> None:

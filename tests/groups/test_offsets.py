@@ -8,6 +8,7 @@ import pytest
 from tests.support.playbook import GroupPlaybook
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
+from wirekafka.groups.foreign import ForeignGroup, ForeignGroupType
 from wirekafka.groups.offsets import CommittedOffsets
 from wirekafka.groups.records import OffsetCommit
 from wirekafka.protocol.apis.offset_commit import (
@@ -310,3 +311,24 @@ def test_member_by_the_classic_protocol_fetches_at_its_generation() -> None:
 
     answer = play.shard.fetch_offsets(request, by_topic_id=False)
     assert answer.error_code == ErrorCode.ILLEGAL_GENERATION
+
+
+@pytest.mark.parametrize(
+    ("group_type", "commit_code", "fetch_code"),
+    [
+        (ForeignGroupType.SHARE, ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.NONE),
+        (ForeignGroupType.STREAMS, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.UNKNOWN_MEMBER_ID),
+    ],
+)
+def test_nobody_commits_for_a_group_that_is_not_served(
+    group_type: ForeignGroupType, commit_code: ErrorCode, fetch_code: ErrorCode
+) -> None:
+    """Kafka's ShareGroup and StreamsGroup; who names no member may read what is there."""
+    play = GroupPlaybook()
+    play.shard.durable.foreign_groups["g"] = ForeignGroup("g", group_type)
+    by_member = OffsetFetchRequestGroup(group_id="g", topics=None, member_id="m", member_epoch=1)
+
+    assert play.committed(play.commit()) == play.committed(play.commit("m", 1)) == commit_code
+    assert play.shard.fetch_offsets(by_member, by_topic_id=False).error_code == fetch_code
+    assert play.fetch() == -1
+    assert play.log == []

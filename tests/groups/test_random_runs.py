@@ -14,7 +14,7 @@ from tests.support.invariants import check_classic_group
 from tests.support.playbook import GroupPlaybook
 from wirekafka.groups import DeletedTopic, GroupConfig
 from wirekafka.groups.classic.group import ClassicGroup
-from wirekafka.groups.classic.volatile import SessionDeadline
+from wirekafka.groups.deadlines import SessionDeadline
 from wirekafka.machine import Ticket
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
@@ -33,7 +33,7 @@ class RandomRun:
 
     @property
     def group(self) -> ClassicGroup | None:
-        return self.play.shard.volatile.groups.get("g")
+        return self.play.shard.volatile.classic_groups.get("g")
 
     def some_member(self) -> str:
         group = self.group

@@ -1,4 +1,7 @@
-"""Random runs of twenty simulated clients: a handful; `python -m tests.torture groups` does thousands."""
+"""Random runs of twenty simulated clients: a handful, for `make unit`, which leaves tests/torture out.
+
+`make faults` does ten times as many, and `python -m tests.torture groups` thousands.
+"""
 
 import pytest
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wirekafka.groups.foreign import ForeignGroupType
 from wirekafka.groups.records import (
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
@@ -12,6 +13,7 @@ from wirekafka.groups.records import (
     ConsumerGroupRegularExpression,
     ConsumerGroupTargetAssignmentMember,
     ConsumerGroupTargetAssignmentMetadata,
+    ForeignGroupMetadata,
     GroupMetadata,
     GroupRecord,
     OffsetCommit,
@@ -169,6 +171,16 @@ CLASSIC = ClassicMemberMetadata(
             MEMBER_FIELDS + "010010" + "01" + "00000007" + "02" + "0672616e6765" + "0201" + "0000",
         ),
         (
+            ForeignGroupMetadata("g", ForeignGroupType.SHARE, bytes(15)),
+            "000b000167",
+            "00" * 15,
+        ),
+        (
+            ForeignGroupMetadata("g", ForeignGroupType.STREAMS, bytes(15)),
+            "0011000167",
+            "00" * 15,
+        ),
+        (
             ConsumerGroupTargetAssignmentMetadata(
                 "g", ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=1)
             ),
@@ -255,8 +267,8 @@ def test_legacy_offset_commit_is_read() -> None:
 
 
 def test_unknown_kinds_are_passed_over() -> None:
-    """Kinds of share and streams groups, which later versions may write, and records without a key."""
-    assert decode(KeyValue(b"\0\x0b\0\1g", b"\0\0")) is None
+    """What share and streams groups have beside their metadata, and records without a key."""
+    assert decode(KeyValue(b"\0\x0a\0\1g\0\1m", b"\0\0")) is None
     assert decode(KeyValue(None, b"value")) is None
 
 

@@ -70,7 +70,7 @@ def test_tombstone_of_a_group_forgets_it_and_its_deadlines() -> None:
     play.shard.apply(GroupMetadata("never there", None))
 
     assert play.state() == "Dead"
-    assert play.shard.durable.groups == {}
+    assert play.shard.durable.classic_groups == {}
     assert play.machine.wake_at_ms() == 600_000
 
 

@@ -3,6 +3,7 @@
 from tests.support.playbook import GroupPlaybook
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
+from wirekafka.groups.foreign import ForeignGroup, ForeignGroupType
 from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from wirekafka.protocol.error_codes import ErrorCode
 
@@ -130,3 +131,17 @@ def test_all_topics_come_with_the_ids_they_were_committed_with() -> None:
 
     assert [(topic.name, topic.topic_id) for topic in answer.topics] == [("a", ONE_ID), ("b", bytes(16))]
     assert (none.topics, none.error_code) == ([], ErrorCode.NONE)
+
+
+def test_group_that_is_not_served_is_listed_and_is_no_classic_group() -> None:
+    """So that an operator sees whose the id is."""
+    play = GroupPlaybook()
+    play.shard.durable.foreign_groups["g"] = ForeignGroup("g", ForeignGroupType.SHARE)
+    [row] = play.shard.list_groups()
+
+    assert (row.group_id, row.protocol_type, row.group_type) == ("g", "share", "share")
+    assert row.group_state == "Unknown"
+    assert play.shard.list_groups(types=["Share"]) == [row]
+    assert play.shard.list_groups(types=["classic", "consumer"]) == []
+    described = play.shard.describe("g", group_id_not_found_known=True)
+    assert described.error_message == "Group g is not a classic group."

@@ -12,6 +12,8 @@ import pytest
 
 from tests.handlers.support import fresh, make_coordinator
 from tests.support.raw_client import RawClient, parse_response, request_frame
+from wirekafka.broker.coordination import Coordination
+from wirekafka.groups import GroupShard
 from wirekafka.protocol.apis.api_versions import ApiVersionsRequest
 from wirekafka.protocol.apis.heartbeat import HEARTBEAT, HeartbeatRequest
 from wirekafka.protocol.apis.join_group import JoinGroupRequest, JoinGroupRequestProtocol
@@ -302,6 +304,18 @@ def test_held_heartbeat_is_answered_before_the_next_request(raw: RawClient) -> N
     assert [raw.receive_frame()[:4] for _ in range(2)] == [b"\0\0\0\1", b"\0\0\0\2"]
 
 
+def test_where_nothing_is_held_a_heartbeat_goes_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the profile kafka, whoever asks: no ticket, no waiting for a flush of what others wrote."""
+    settings = {"wirekafka.heartbeat.hold.max.ms": "0"}
+    with running_broker(settings=settings) as broker, RawClient(broker.bootstrap) as raw:
+        make_coordinator(raw)
+        introduce(raw)
+        group, member = stable(raw)
+        monkeypatch.setattr(Coordination, "ask_until", None)
+
+        assert beat(raw, 4, group, member) == 0
+
+
 def leave(raw: RawClient, version: int, group: str, *members: str | tuple[str, str]) -> tuple[int, list[int]]:
     """Leave; give the group's code and each member's."""
     if version < 3:
@@ -367,3 +381,18 @@ def test_refused_join_has_no_protocol(version: int, name: str | None) -> None:
         refused = join(raw, version, "g")
 
     assert (refused.error_code, refused.protocol_name) == (ErrorCode.NOT_COORDINATOR, name)
+
+
+@pytest.mark.parametrize(
+    "protocols",
+    [{"range": bytes(1_100_000)}, {f"assignor-{number:06}": b"" for number in range(80_000)}],
+    ids=["much metadata", "many protocols"],
+)
+def test_more_than_a_record_can_hold_is_refused_unread(
+    raw: RawClient, monkeypatch: pytest.MonkeyPatch, protocols: dict[str, bytes]
+) -> None:
+    """Else the group could not be written down at the end of its rebalance, for nobody in it."""
+    monkeypatch.setattr(GroupShard, "join", None)
+    answer = join(raw, 9, fresh("group"), protocols=protocols)
+
+    assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR

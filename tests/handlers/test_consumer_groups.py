@@ -3,6 +3,7 @@
 The rules are tested in tests/groups/consumer; here it is what versions and the wire make of them.
 """
 
+import uuid
 from typing import Any
 
 import pytest
@@ -11,8 +12,13 @@ from tests.handlers.support import AS_BROKER_SENDS_NO_OPERATIONS, fresh, make_co
 from tests.support.consumer_protocol import assigned_by, subscription_bytes
 from tests.support.raw_client import RawClient
 from tests.support.requests import create_topic
+from wirekafka.groups import GroupShard
+from wirekafka.ids import uuid_text
 from wirekafka.protocol.apis.consumer_group_describe import ConsumerGroupDescribeRequest
-from wirekafka.protocol.apis.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from wirekafka.protocol.apis.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    HeartbeatTopicPartitions,
+)
 from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
 from wirekafka.protocol.apis.incremental_alter_configs import (
     IncrementalAlterConfigsEntry,
@@ -269,3 +275,39 @@ def test_without_the_consumer_protocol_there_are_no_such_groups() -> None:
 
     assert heartbeat.error_code == described.error_code == ErrorCode.UNSUPPORTED_VERSION
     assert heartbeat.error_message
+
+
+def test_more_topics_than_a_record_can_hold_are_refused_unread(
+    raw: RawClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """UNKNOWN_SERVER_ERROR, as by Kafka, which finds out when it would write them."""
+    group = fresh("group")
+    names = [f"topic-{number:010}" for number in range(100_000)]
+    owned = [HeartbeatTopicPartitions(topic_id=b"t" * 16, partitions=list(range(300_000)))]
+    monkeypatch.setattr(GroupShard, "consumer_heartbeat", None)
+
+    by_names = join(raw, 1, group, "member", "", subscribed_topic_names=names)
+    by_partitions = beat(raw, 1, group, "member", 1, topic_partitions=owned)
+
+    for answer in (by_names, by_partitions):
+        assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+        assert "(max.message.bytes)" in answer.error_message
+
+
+def test_chance_is_asked_only_for_who_brings_no_id(raw: RawClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It costs a call of the system, and most heartbeats need none."""
+    (topic, _), group = new_topic(raw), fresh("group")
+    drawn: list[uuid.UUID] = []
+    draw = uuid.uuid4
+
+    def noted() -> uuid.UUID:
+        drawn.append(draw())
+        return drawn[-1]
+
+    monkeypatch.setattr(uuid, "uuid4", noted)
+    epoch = join(raw, 0, group, "member", topic).member_epoch
+    beat(raw, 0, group, "member", epoch)
+    assert drawn == []
+    made = join(raw, 0, group, "", topic).member_id
+
+    assert [uuid_text(one.bytes) for one in drawn] == [made]

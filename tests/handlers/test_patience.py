@@ -1,5 +1,6 @@
 """Tests of handlers/patience.py: whose heartbeats may be held, by what a client says of itself."""
 
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -9,9 +10,10 @@ from wirekafka.handlers import ClientConnection, Endpoint, RequestContext
 from wirekafka.handlers.patience import bears_held_heartbeats
 
 
-def bears(software_name: str, client_id: str | None) -> bool:
+def bears(software_name: str, client_id: str | None, *, holds: bool = True) -> bool:
+    coordination = SimpleNamespace(holds_heartbeats=holds)
     connection = ClientConnection(
-        broker=cast(Broker, None),
+        broker=cast(Broker, SimpleNamespace(coordination=coordination)),
         peer="127.0.0.1:1000",
         client_host="/127.0.0.1",
         endpoint=Endpoint("127.0.0.1", 9092),
@@ -39,3 +41,8 @@ def test_aiokafka_is_known_by_the_client_id_it_makes() -> None:
     """Its ApiVersions has no room for a software name."""
     assert bears("", "aiokafka-0.14.0")
     assert not bears("", None)
+
+
+def test_where_no_heartbeat_is_held_no_client_is_asked_to_bear_it() -> None:
+    """It would take a longer way for nothing."""
+    assert not bears("librdkafka", None, holds=False)

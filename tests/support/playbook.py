@@ -33,7 +33,7 @@ R = TypeVar("R")
 A = TypeVar("A")
 
 
-def compacted(log: Sequence[KeyValue]) -> list[KeyValue]:
+def newest_of_each_key(log: Sequence[KeyValue]) -> list[KeyValue]:
     """Keep the newest record of each key, as the cleaner does; tombstones may stay."""
     newest = {item.key: place for place, item in enumerate(log)}
     return [item for place, item in enumerate(log) if newest[item.key] == place]
@@ -123,7 +123,7 @@ class GroupPlaybook(Playbook[GroupRecord]):
 
     def check_log(self) -> None:
         """What the log says, compacted or not, is what the shard knows; and who is parked, waits."""
-        for log in (self.log, compacted(self.log)):
+        for log in (self.log, newest_of_each_key(self.log)):
             replayed = GroupShard(0, self.config)
             for item in log:
                 record = records.decode(item)

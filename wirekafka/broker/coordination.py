@@ -70,6 +70,11 @@ class Coordination:
         """Every shard, for listing groups."""
         return [shard for shard, _ in self._open()]
 
+    @property
+    def holds_heartbeats(self) -> bool:
+        """Whether the answer to a Heartbeat may be held back at present."""
+        return self._at_pace.heartbeat_hold_max_ms > 0
+
     def open_shard(self, index: int, partition: Partition) -> None:
         """Load a partition of `__consumer_offsets` and take up the groups it holds.
 
@@ -126,9 +131,23 @@ class Coordination:
         """The shard that holds a group, to be read only. Raises NOT_COORDINATOR as `ask` does."""
         return self._find(group_id)[0]
 
+    def check_fits(self, group_id: str, said_bytes: int) -> None:
+        """Refuse what a member says of itself when it is more than a record of its group can hold.
+
+        Raises UNKNOWN_SERVER_ERROR, as it would be answered after all of it had been looked at.
+        """
+        most_bytes = self._find(group_id)[1].most_bytes
+        if said_bytes > most_bytes:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_SERVER_ERROR,
+                f"A member of group '{group_id}' says {said_bytes} bytes of itself: {OFFSETS_TOPIC} takes "
+                f"{most_bytes} (max.message.bytes).",
+            )
+
     def tell(self, group_id: str, hear: Callable[[GroupShard, int], T]) -> T:
         """Let the group's shard hear what needs no record and no waiting, such as a heartbeat."""
         shard, journal = self._find(group_id)
+        self._keep_pace()
         self._tell_the_time(shard)
         answer = hear(shard, self._clock.now_ms())
         journal.set_alarm()
@@ -139,8 +158,9 @@ class Coordination:
     ) -> object:
         """Let the group's shard decide, carry it out, and wait for its reply.
 
-        Raises NOT_COORDINATOR when there is no offsets topic yet: clients then look for their
-        coordinator, which makes it.
+        Before that, now and then, the settings of all shards are made to suit how many members there are.
+        Raises NOT_COORDINATOR when there is no offsets topic yet: clients then look for their coordinator,
+        which makes it.
         """
         shard, journal = self._find(group_id)
         self._keep_pace()
@@ -158,7 +178,12 @@ class Coordination:
         shard, journal = self._find(group_id)
         self._keep_pace()
         self._tell_the_time(shard)
-        interruption = Interruption(interrupted, lambda now_ms: decide_then(shard, now_ms))
+
+        def decide_later(now_ms: int) -> Decision[GroupRecord]:
+            self._tell_the_time(shard)
+            return decide_then(shard, now_ms)
+
+        interruption = Interruption(interrupted, decide_later)
         return await journal.ask(
             lambda ticket, now_ms: decide(shard, ticket, now_ms), shard.forget, interruption
         )

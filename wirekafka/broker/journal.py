@@ -98,6 +98,11 @@ class Journal(Generic[R]):
         self._complaints = Complaints(f"{partition.topic_partition} takes no records")
         self._waiters: dict[Ticket, _Waiter] = {}
 
+    @property
+    def most_bytes(self) -> int:
+        """The largest batch that the partition takes: no record can be longer."""
+        return self._partition.log.config.max_message_bytes
+
     def load(self) -> int:
         """Apply every record of the partition that holds; give how many there were."""
         count = 0

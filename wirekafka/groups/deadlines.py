@@ -1,18 +1,93 @@
-"""Deadlines by key: a min-heap from which a key can be taken back or moved.
+"""What falls due in a group shard, and when: keys, and a min-heap from which one can be taken back or moved.
 
-Held by `classic.volatile.Volatile`. A key has at most one deadline; what was moved or cancelled
-stays in the heap until it comes to the top, or until such leftovers outnumber the living.
+Held by `classic.volatile.Volatile`; `groups.falling_due` says what is done about each. A key has at most one
+deadline; what was moved or cancelled stays in the heap until it comes to the top, or until such leftovers
+outnumber the living.
 
-Source: what Kafka's CoordinatorTimer offers (schedule and cancel by key).
+Source: the keys and operations of Kafka's CoordinatorTimer.
 """
 
 import heapq
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 
 _LEFTOVERS_ALLOWED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDeadline:
+    """A member, or a pending member, must be heard of."""
+
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class JoinDeadline:
+    """The rebalance goes on without those who have not joined."""
+
+    group_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncDeadline:
+    """Members that have not asked for their assignment are dropped."""
+
+    group_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldDeadline:
+    """The answer to a member's Heartbeat has been held long enough."""
+
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RevocationDeadline:
+    """A member of a consumer group must have given up what it was told to."""
+
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberJoinDeadline:
+    """A classic member of a consumer group must have joined again."""
+
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSyncDeadline:
+    """A classic member of a consumer group must have asked for what it was given."""
+
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionDeadline:
+    """Expired offsets and groups are looked for."""
+
+
+GroupDeadline = (
+    SessionDeadline
+    | JoinDeadline
+    | SyncDeadline
+    | HeldDeadline
+    | RevocationDeadline
+    | MemberJoinDeadline
+    | MemberSyncDeadline
+)
+"""What is expected of a group or one of its members."""
+
+Deadline = GroupDeadline | RetentionDeadline
 
 
 class Deadlines(Generic[K]):

@@ -13,7 +13,8 @@ from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer import stored as consumer_stored
 from wirekafka.groups.consumer.group import ConsumerGroup
-from wirekafka.groups.kinds import Group
+from wirekafka.groups.foreign import ForeignGroup, ForeignGroupType
+from wirekafka.groups.kinds import Group, ServedGroup
 from wirekafka.groups.offsets import CommittedOffsets, PartitionExists
 from wirekafka.groups.records import GroupMetadata, GroupRecord, OffsetCommit
 from wirekafka.ids import NO_TOPIC_ID
@@ -42,9 +43,15 @@ class DeletedTopic(NamedTuple):
 def delete_group(
     turn: Turn, group_id: str, group: Group | None, offsets: CommittedOffsets
 ) -> DeletableGroupResult:
-    """Delete a group that has no members, with all that it has committed."""
+    """Delete a group that has no members, with all that it has committed.
+
+    One that is not served here is NON_EMPTY_GROUP: whether it has members is not known.
+    """
     if group is None:
         return _refused(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
+    if isinstance(group, ForeignGroup):
+        why = f"Group {group_id} is a {group.group_type.value} group, which is left alone here."
+        return _refused(group_id, ErrorCode.NON_EMPTY_GROUP, why)
     if not group.is_empty:
         return _refused(group_id, ErrorCode.NON_EMPTY_GROUP, f"Group {group_id} has members.")
     turn.decision.records.extend(_tombstones_of_offsets(offsets, group_id))
@@ -56,7 +63,7 @@ def _refused(group_id: str, code: ErrorCode, message: str) -> DeletableGroupResu
     return DeletableGroupResult(group_id=group_id, error_code=code, error_message=message)
 
 
-def tombstones_of_group(group: Group) -> Iterator[GroupRecord]:
+def tombstones_of_group(group: ServedGroup) -> Iterator[GroupRecord]:
     """Delete all that the log has of a group but its offsets."""
     if isinstance(group, ConsumerGroup):
         yield from consumer_stored.tombstones(group)
@@ -84,10 +91,11 @@ def delete_offsets(
     """Delete committed offsets of partitions that the group does not read.
 
     A partition without an offset is deleted as well as any; a topic without partitions is passed over.
-    A group in use that is not of consumers is NON_EMPTY_GROUP: nobody knows what its members read.
+    A group in use that is not of consumers is NON_EMPTY_GROUP: nobody knows what its members read. So it is
+    with a streams group; a share group has no offsets, and is GROUP_ID_NOT_FOUND.
     """
     code = _delete_refusal(request.group_id, group)
-    if group is None or code is not ErrorCode.NONE:
+    if group is None or isinstance(group, ForeignGroup) or code is not ErrorCode.NONE:
         return OffsetDeleteResponse(error_code=code)
     response, is_read = OffsetDeleteResponse(), _what_is_read(group)
     for topic in request.topics:
@@ -108,6 +116,9 @@ def _delete_refusal(group_id: str, group: Group | None) -> ErrorCode:
         return ErrorCode.INVALID_GROUP_ID
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
+    if isinstance(group, ForeignGroup):
+        is_share = group.group_type is ForeignGroupType.SHARE
+        return ErrorCode.GROUP_ID_NOT_FOUND if is_share else ErrorCode.NON_EMPTY_GROUP
     if isinstance(group, ClassicGroup) and not group.is_empty and not group.is_of_consumers:
         return ErrorCode.NON_EMPTY_GROUP
     return ErrorCode.NONE
@@ -126,7 +137,7 @@ def _results_of_topic(
     ]
 
 
-def _what_is_read(group: Group) -> Callable[[str], bool]:
+def _what_is_read(group: ServedGroup) -> Callable[[str], bool]:
     """Give what tells whether the group reads a topic; many may be asked for."""
     if isinstance(group, ConsumerGroup):
         return group.subscribed_topic_names.__contains__
@@ -149,7 +160,7 @@ def tombstones_of_topics(offsets: CommittedOffsets, topics: Iterable[DeletedTopi
 # --- time ---
 
 
-def expire(turn: Turn, groups: Iterable[Group], offsets: CommittedOffsets) -> None:
+def expire(turn: Turn, groups: Iterable[ServedGroup], offsets: CommittedOffsets) -> None:
     """Delete offsets whose retention is over, and groups that are empty and have no others (KIP-211)."""
     for group in groups:
         committed = offsets.of_group(group.group_id)
@@ -160,7 +171,7 @@ def expire(turn: Turn, groups: Iterable[Group], offsets: CommittedOffsets) -> No
 
 
 def _expired(
-    turn: Turn, group: Group, committed: dict[str, dict[int, OffsetCommitValue]]
+    turn: Turn, group: ServedGroup, committed: dict[str, dict[int, OffsetCommitValue]]
 ) -> Iterator[OffsetCommit]:
     """Give tombstones for what has expired.
 
@@ -179,7 +190,7 @@ def _expired(
                 yield OffsetCommit(group.group_id, topic, partition, None)
 
 
-def _retained_since_ms(group: Group, value: OffsetCommitValue) -> int:
+def _retained_since_ms(group: ServedGroup, value: OffsetCommitValue) -> int:
     if isinstance(group, ConsumerGroup) or group.empty_since_ms is None:
         return value.commit_timestamp
     return group.empty_since_ms

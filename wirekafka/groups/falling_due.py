@@ -9,7 +9,10 @@ from typing import assert_never
 
 from wirekafka.groups.classic import liveness, rebalance
 from wirekafka.groups.classic.group import ClassicGroup
-from wirekafka.groups.classic.volatile import (
+from wirekafka.groups.consumer import sessions
+from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.deadlines import (
+    GroupDeadline,
     HeldDeadline,
     JoinDeadline,
     MemberJoinDeadline,
@@ -18,20 +21,7 @@ from wirekafka.groups.classic.volatile import (
     SessionDeadline,
     SyncDeadline,
 )
-from wirekafka.groups.consumer import sessions
-from wirekafka.groups.consumer.classic_members import deadlines as classic_members
-from wirekafka.groups.consumer.turn import ConsumerTurn
 from wirekafka.protocol.error_codes import ErrorCode
-
-GroupDeadline = (
-    SessionDeadline
-    | JoinDeadline
-    | SyncDeadline
-    | HeldDeadline
-    | RevocationDeadline
-    | MemberJoinDeadline
-    | MemberSyncDeadline
-)
 
 
 def on_deadline(turn: ConsumerTurn, deadline: GroupDeadline) -> None:
@@ -45,11 +35,11 @@ def on_deadline(turn: ConsumerTurn, deadline: GroupDeadline) -> None:
                 sessions.on_revocation_deadline(turn, consumer_group, deadline.member_id)
         case MemberJoinDeadline() | MemberSyncDeadline():
             if consumer_group is not None:
-                classic_members.on_deadline(turn, consumer_group, deadline.member_id)
+                sessions.on_join_or_sync_deadline(turn, consumer_group, deadline.member_id)
         case SessionDeadline() if consumer_group is not None:
             sessions.on_session_deadline(turn, consumer_group, deadline.member_id)
         case SessionDeadline() | JoinDeadline() | SyncDeadline():
-            group = turn.volatile.groups.get(deadline.group_id)
+            group = turn.volatile.classic_groups.get(deadline.group_id)
             if group is not None:
                 _on_classic_deadline(turn, group, deadline)
         case _:

@@ -1,7 +1,7 @@
 """Committed offsets: what is stored, and who may commit.
 
-Called by `groups.shard`. `CommittedOffsets` changes in the shard's `apply` alone; the functions
-read it and decide. Offsets that go, by a request or by time, are in `groups.deleting`.
+Called by `groups.shard`. `CommittedOffsets` changes in `applying` alone; the functions read it and decide.
+Offsets that go, by a request or by time, are in `groups.deleting`.
 
 Source: Kafka's OffsetMetadataManager, ClassicGroup.validateOffsetCommit and
 ConsumerGroup.validateOffsetCommit; KIP-848, KIP-1251 (epochs of partitions).
@@ -14,6 +14,7 @@ from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
+from wirekafka.groups.foreign import ForeignGroup, ForeignGroupType
 from wirekafka.groups.kinds import Group
 from wirekafka.groups.records import OffsetCommit
 from wirekafka.protocol.apis.offset_commit import (
@@ -139,6 +140,8 @@ def _admit(
         if request.generation_id_or_member_epoch < 0:
             return ErrorCode.NONE
         return ErrorCode.GROUP_ID_NOT_FOUND if group_id_not_found_known else ErrorCode.ILLEGAL_GENERATION
+    if isinstance(group, ForeignGroup):
+        return _foreign_refusal(group)
     if isinstance(group, ConsumerGroup):
         return _consumer_refusal(request, group, known, member_epochs_known=group_id_not_found_known)
     code = _classic_refusal(request, group)
@@ -146,6 +149,13 @@ def _admit(
     if code is ErrorCode.NONE and request.member_id in group.members:
         turn.expect_heartbeat(group, group.members[request.member_id])
     return code
+
+
+def _foreign_refusal(group: ForeignGroup) -> ErrorCode:
+    """Say why nobody commits for a group that is not served: a share group commits nothing, and of a streams
+    group no member is known here."""
+    is_share = group.group_type is ForeignGroupType.SHARE
+    return ErrorCode.GROUP_ID_NOT_FOUND if is_share else ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def _classic_refusal(request: OffsetCommitRequest, group: ClassicGroup) -> ErrorCode:
@@ -200,8 +210,12 @@ def _wrong_epoch(member: ConsumerMember) -> ErrorCode:
 
 def fetch_refusal(group: Group | None, member_id: str | None, member_epoch: int) -> ErrorCode:
     """Say why a member may not fetch offsets; who names neither id nor epoch may always."""
-    if not isinstance(group, ConsumerGroup) or (member_id is None and member_epoch < 0):
+    if isinstance(group, ClassicGroup) or group is None or (member_id is None and member_epoch < 0):
         return ErrorCode.NONE
+    if isinstance(group, ForeignGroup):
+        # A share group has no offsets, which is no error; of a streams group no member is known here.
+        is_share = group.group_type is ForeignGroupType.SHARE
+        return ErrorCode.NONE if is_share else ErrorCode.UNKNOWN_MEMBER_ID
     member = group.members.get(member_id or "")
     if member is None:
         return ErrorCode.UNKNOWN_MEMBER_ID

@@ -1,9 +1,10 @@
-"""How quickly members hear of a rebalance: at once while there are few of them, as in Kafka when there are many.
+"""How quickly members hear of a rebalance: at once while they are few, as in Kafka when they are many.
 
 A member learns of a rebalance by the answer to a heartbeat. Members of consumer groups beat as often as the
 broker says: where few are, they can be told a short interval; the more there are, the longer it is, up to
 Kafka's. Members of classic groups beat as often as they like, so that the answer is held back until there is
-news (`classic.held`), which costs the broker half as much again as an answer does: it is done for so many only.
+news (`classic.held`), which costs the broker half as much again as an answer does: it is done for a certain
+number only.
 
 Asked by `broker.coordination`, which counts the members now and then.
 

@@ -4,7 +4,7 @@
 `decode` when it reads the log at start.
 
 Source: Kafka's GroupCoordinatorRecordHelpers (which versions are written), CoordinatorRecordSerde
-(an int16 before key and value); KIP-848 (consumer groups).
+(an int16 before key and value); KIP-848 (consumer groups), KIP-932 (share groups), KIP-1071 (streams groups).
 """
 
 import struct
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
+from wirekafka.groups.foreign import ForeignGroupType
 from wirekafka.machine import KeyValue
 from wirekafka.protocol.codec import codec_for
 from wirekafka.protocol.error_codes import MalformedMessage
@@ -39,7 +40,9 @@ class RecordKind(IntEnum):
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA = 6
     CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER = 7
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT = 8
+    SHARE_GROUP_METADATA = 11
     CONSUMER_GROUP_REGULAR_EXPRESSION = 16
+    STREAMS_GROUP_METADATA = 17
 
 
 GROUP_METADATA_VALUE_VERSION = 3
@@ -136,7 +139,19 @@ ConsumerGroupRecord = (
     | ConsumerGroupCurrentMemberAssignment
     | ConsumerGroupRegularExpression
 )
-GroupRecord = OffsetCommit | GroupMetadata | ConsumerGroupRecord
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignGroupMetadata:
+    """That there is a group of a type that is not served here: read, never written; no value deletes it."""
+
+    group_id: str
+    group_type: ForeignGroupType
+    value: bytes | None
+    """As it stands in the log, with its version."""
+
+
+GroupRecord = OffsetCommit | GroupMetadata | ConsumerGroupRecord | ForeignGroupMetadata
 
 M = TypeVar("M", bound=Message)
 
@@ -196,6 +211,13 @@ _FORMS = (
 )
 _FORM_OF = {form.record: form for form in _FORMS}
 _FORM_OF_KIND: dict[int, _Form] = {form.kind: form for form in _FORMS}
+_FOREIGN_KINDS = {
+    ForeignGroupType.SHARE: RecordKind.SHARE_GROUP_METADATA,
+    ForeignGroupType.STREAMS: RecordKind.STREAMS_GROUP_METADATA,
+}
+_FOREIGN_TYPE_OF_KIND: dict[int, ForeignGroupType] = {
+    kind: group_type for group_type, kind in _FOREIGN_KINDS.items()
+}
 
 
 def encode(record: GroupRecord, now_ms: int) -> KeyValue:
@@ -209,12 +231,17 @@ def _encode_key(record: GroupRecord) -> bytes:
         return _with_number(RecordKind.OFFSET_COMMIT, 0, key)
     if isinstance(record, GroupMetadata):
         return _with_number(RecordKind.GROUP_METADATA, 0, GroupMetadataKey(group=record.group_id))
+    if isinstance(record, ForeignGroupMetadata):
+        # Its key is a group id alone, as that of a classic group.
+        return _with_number(_FOREIGN_KINDS[record.group_type], 0, GroupMetadataKey(group=record.group_id))
     form = _FORM_OF[type(record)]
     named = {field.name: getattr(record, field.name) for field in form.key.wire_fields}
     return _with_number(form.kind, 0, form.key(**named))
 
 
 def _encode_value(record: GroupRecord) -> bytes | None:
+    if isinstance(record, ForeignGroupMetadata):
+        return record.value
     if record.value is None:
         return None
     version = CONSUMER_GROUP_VALUE_VERSION
@@ -248,6 +275,9 @@ def decode(item: KeyValue) -> GroupRecord | None:
     if kind == RecordKind.LEGACY_OFFSET_COMMIT:
         legacy = codec_for(LegacyOffsetCommitKey, 0).parse(key)
         return OffsetCommit(legacy.group, legacy.topic, legacy.partition, _decode_legacy_value(item.value))
+    if kind in _FOREIGN_TYPE_OF_KIND:
+        group = codec_for(GroupMetadataKey, 0).parse(key).group
+        return ForeignGroupMetadata(group, _FOREIGN_TYPE_OF_KIND[kind], item.value)
     form = _FORM_OF_KIND.get(kind)
     return None if form is None else _decode_by(form, key, item.value)
 

@@ -1,27 +1,29 @@
 """`GroupShard`: the state machine of one `__consumer_offsets` partition.
 
-Asked by `broker.coordination` through its journal: finds the group, asks the rules of `classic` and
-`offsets`, and applies records. What `Durable` holds changes in `apply` alone; `Volatile` changes
+Asked by `broker.coordination` through its journal: finds the group, asks the rules of its kind, of `offsets`
+and of `deleting`, and applies records. What `Durable` holds changes in `apply` alone; `Volatile` changes
 while a request is decided.
 
 Source: Kafka's GroupCoordinatorShard, and the request checks of GroupCoordinatorService.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from wirekafka.groups import applying, deleting, failures, falling_due, offsets, views
 from wirekafka.groups.applying import Durable
 from wirekafka.groups.classic import held, joining, liveness, rebalance, syncing, undo
 from wirekafka.groups.classic.attempt import JoinFacts
-from wirekafka.groups.classic.volatile import Deadline, RetentionDeadline, Volatile
+from wirekafka.groups.classic.volatile import Volatile
 from wirekafka.groups.client import Client
 from wirekafka.groups.config import GroupConfig
 from wirekafka.groups.consumer import classic_members, describing, heartbeat, metadata, sessions
 from wirekafka.groups.consumer.heartbeat import HeartbeatFacts
 from wirekafka.groups.consumer.settings import OverridesOf, no_overrides
 from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.deadlines import Deadline, RetentionDeadline
 from wirekafka.groups.deleting import DeletedTopic
-from wirekafka.groups.kinds import Group
+from wirekafka.groups.kinds import Group, ServedGroup
 from wirekafka.groups.offsets import PartitionExists
 from wirekafka.groups.records import GroupMetadata, GroupRecord
 from wirekafka.groups.topics import NO_TOPICS, Topics
@@ -69,7 +71,7 @@ class GroupShard:
     @property
     def classic_member_count(self) -> int:
         """How many members the classic groups here have."""
-        return sum(len(group.members) for group in self.volatile.groups.values())
+        return sum(len(group.members) for group in self.volatile.classic_groups.values())
 
     @property
     def consumer_member_count(self) -> int:
@@ -91,7 +93,8 @@ class GroupShard:
     ) -> Decision[GroupRecord]:
         """Serve a JoinGroup; the answer may wait for the other members.
 
-        `new_member_uuid` is the text of a fresh UUID, of which a new member's id is composed.
+        `new_member_uuid` is the text of a fresh UUID, of which a new member's id is composed; it may be empty
+        when the request brings an id.
         """
         turn = self._turn(now_ms)
         facts = JoinFacts(ticket, client, new_member_uuid, member_id_required, skip_assignment_known)
@@ -216,7 +219,8 @@ class GroupShard:
 
     def list_groups(self, states: Sequence[str] = (), types: Sequence[str] = ()) -> list[ListedGroup]:
         """List the groups that are in one of `states` and of one of `types`, when those are named."""
-        return list(views.listed(self._all_groups(), states, types))
+        groups = chain(self._served_groups(), self.durable.foreign_groups.values())
+        return list(views.listed(groups, states, types))
 
     def topics_changed(self, names: Iterable[str], now_ms: int) -> None:
         """Hear that topics were made, deleted or given more partitions.
@@ -263,7 +267,7 @@ class GroupShard:
         """Begin to serve after the log was replayed: every member has its session time-out anew."""
         turn = self._turn(now_ms)
         turn.schedule(RetentionDeadline(), self.config.offsets_retention_check_interval_ms)
-        for group in self.volatile.groups.values():
+        for group in self.volatile.classic_groups.values():
             for member in group.members.values():
                 turn.expect_heartbeat(group, member)
             if len(group.members) > self.config.group_max_size:
@@ -301,7 +305,7 @@ class GroupShard:
 
     def _on_deadline(self, turn: ConsumerTurn, deadline: Deadline) -> None:
         if isinstance(deadline, RetentionDeadline):
-            deleting.expire(turn, self._all_groups(), self.durable.offsets)
+            deleting.expire(turn, self._served_groups(), self.durable.offsets)
             turn.decision.may_be_split = True
             turn.schedule(deadline, self.config.offsets_retention_check_interval_ms)
             return
@@ -315,13 +319,13 @@ class GroupShard:
         for reply in decision.replies:
             turn.reply(reply.ticket, failures.failed(reply.response, code))
         for record in decision.records:
-            group = self.volatile.groups.get(record.group_id)
+            group = self.volatile.classic_groups.get(record.group_id)
             if isinstance(record, GroupMetadata) and record.value is not None and group is not None:
                 undo.undo_record(
                     turn,
                     group,
                     code,
-                    is_written=record.group_id in self.durable.groups,
+                    is_written=record.group_id in self.durable.classic_groups,
                     is_other_kind=record.group_id in self.durable.consumer_groups,
                 )
         for group_id in dict.fromkeys(record.group_id for record in decision.records):
@@ -334,10 +338,12 @@ class GroupShard:
         return turn.decision
 
     def _group(self, group_id: str) -> Group | None:
-        return self.durable.consumer_groups.get(group_id) or self.volatile.groups.get(group_id)
+        durable = self.durable
+        served = durable.consumer_groups.get(group_id) or self.volatile.classic_groups.get(group_id)
+        return served or durable.foreign_groups.get(group_id)
 
-    def _all_groups(self) -> Iterator[Group]:
-        yield from self.volatile.groups.values()
+    def _served_groups(self) -> Iterator[ServedGroup]:
+        yield from self.volatile.classic_groups.values()
         yield from self.durable.consumer_groups.values()
 
     def _turn(self, now_ms: int) -> ConsumerTurn:
@@ -346,6 +352,7 @@ class GroupShard:
             self.volatile,
             now_ms,
             now_ms + self.wall_lead_ms,
+            foreign_groups=self.durable.foreign_groups,
             consumer_groups=self.durable.consumer_groups,
             topics=self.topics,
             overrides_of=self.overrides_of,

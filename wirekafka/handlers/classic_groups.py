@@ -50,6 +50,7 @@ async def join_group(request: JoinGroupRequest, context: RequestContext) -> Join
 
 
 async def _ask_to_join(request: JoinGroupRequest, context: RequestContext) -> object:
+    context.broker.coordination.check_fits(request.group_id, _said_bytes(request))
     return await context.broker.coordination.ask(
         request.group_id,
         lambda shard, ticket, now_ms: shard.join(
@@ -57,11 +58,17 @@ async def _ask_to_join(request: JoinGroupRequest, context: RequestContext) -> ob
             ticket=ticket,
             now_ms=now_ms,
             client=context.group_client,
-            new_member_uuid=str(uuid.uuid4()),
+            new_member_uuid="" if request.member_id else str(uuid.uuid4()),
             member_id_required=context.version >= _MEMBER_ID_REQUIRED_SINCE,
             skip_assignment_known=context.version >= _SKIP_ASSIGNMENT_SINCE,
         ),
     )
+
+
+def _said_bytes(request: JoinGroupRequest) -> int:
+    """How many bytes the request takes at the least where it is stored: by one of its protocols."""
+    named_bytes = sum(1 + len(protocol.name) for protocol in request.protocols)
+    return max([named_bytes, *(len(protocol.metadata) for protocol in request.protocols)])
 
 
 def _refuse_sync(request: SyncGroupRequest, error: KafkaError) -> SyncGroupResponse:

@@ -28,6 +28,8 @@ from wirekafka.protocol.apis.consumer_group_heartbeat import (
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 _MEMBER_ID_REQUIRED_SINCE = 1
+_TOPIC_ID_BYTES = 16
+_PARTITION_BYTES = 4
 
 
 def _refuse_heartbeat(
@@ -41,6 +43,8 @@ async def consumer_group_heartbeat(
     request: ConsumerGroupHeartbeatRequest, context: RequestContext
 ) -> ConsumerGroupHeartbeatResponse:
     _check_protocol(context)
+    if said_bytes := _said_bytes(request):
+        context.broker.coordination.check_fits(request.group_id, said_bytes)
     reply = await context.broker.coordination.ask(
         request.group_id,
         lambda shard, ticket, now_ms: shard.consumer_heartbeat(
@@ -48,11 +52,19 @@ async def consumer_group_heartbeat(
             ticket=ticket,
             now_ms=now_ms,
             client=context.group_client,
-            new_member_uuid=uuid_text(uuid.uuid4().bytes),
+            new_member_uuid="" if request.member_id else uuid_text(uuid.uuid4().bytes),
             member_id_required=context.version >= _MEMBER_ID_REQUIRED_SINCE,
         ),
     )
     return cast(ConsumerGroupHeartbeatResponse, reply)
+
+
+def _said_bytes(request: ConsumerGroupHeartbeatRequest) -> int:
+    """How many bytes the longer of the request's lists takes at the least where it is stored."""
+    names, topics = request.subscribed_topic_names or (), request.topic_partitions or ()
+    named_bytes = len(names) + sum(map(len, names))
+    owned_bytes = sum(_TOPIC_ID_BYTES + _PARTITION_BYTES * len(topic.partitions) for topic in topics)
+    return max(named_bytes, owned_bytes)
 
 
 def _refuse_describe(

@@ -17,7 +17,9 @@ _AIOKAFKA_CLIENT_ID = "aiokafka-"
 
 
 def bears_held_heartbeats(context: RequestContext) -> bool:
-    """Whether the client is known to bear that its Heartbeat is answered late."""
+    """Whether heartbeats are held at all, and the client is known to bear that its own is answered late."""
+    if not context.broker.coordination.holds_heartbeats:
+        return False
     if context.connection.acquaintance.software_name in _BY_SOFTWARE:
         return True
     return (context.client_id or "").startswith(_AIOKAFKA_CLIENT_ID)

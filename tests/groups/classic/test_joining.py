@@ -3,6 +3,7 @@
 from tests.support.playbook import GroupPlaybook
 from wirekafka.groups import GroupConfig, records
 from wirekafka.groups.consumer.group import ConsumerGroup
+from wirekafka.groups.foreign import ForeignGroup, ForeignGroupType
 from wirekafka.groups.records import ConsumerGroupMetadata, GroupMetadata
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
@@ -179,3 +180,13 @@ def test_session_timeout_limits_are_inclusive() -> None:
         refused = play.joined(play.join("a", "id", session_ms=session_ms))
         assert (refused.error_code, refused.member_id) == (ErrorCode.INVALID_SESSION_TIMEOUT, "id")
         assert play.state() == "Dead"
+
+
+def test_group_of_a_type_that_is_not_served_cannot_be_joined() -> None:
+    """INCONSISTENT_GROUP_PROTOCOL; in Kafka an empty streams group gives way."""
+    play = GroupPlaybook()
+    play.shard.durable.foreign_groups["g"] = ForeignGroup("g", ForeignGroupType.STREAMS)
+
+    assert play.joined(play.join("a")).error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert play.joined(play.join("a", session_ms=1)).error_code == ErrorCode.INVALID_SESSION_TIMEOUT
+    assert (play.log, play.shard.volatile.classic_groups) == ([], {})

@@ -59,7 +59,7 @@ def test_waiting_for_static_members_ends_with_their_sessions() -> None:
     """A rebalance that nobody joined is prolonged by a millisecond at least, so time goes on."""
     play = GroupPlaybook()
     play.stable("a", "b", instances=True)
-    group = play.shard.volatile.groups["g"]
+    group = play.shard.volatile.classic_groups["g"]
     for member in group.members.values():
         member.rebalance_timeout_ms = 0
     play.leave(("", "ib"))

@@ -31,7 +31,7 @@ def test_answers_say_the_groups_protocol() -> None:
     """Only the leader is shown the members, with their metadata of the chosen protocol."""
     play = GroupPlaybook()
     play.stable("a", "b")
-    group = play.shard.volatile.groups["g"]
+    group = play.shard.volatile.classic_groups["g"]
     leader, follower = join_answer(group, "a-1"), join_answer(group, "b-2")
 
     assert (leader.protocol_type, leader.protocol_name, leader.leader) == ("consumer", "range", "a-1")

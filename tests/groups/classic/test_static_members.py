@@ -28,7 +28,7 @@ def test_new_member_has_the_session_that_it_asked_for() -> None:
     play.at(play.now_ms + 1)
 
     assert play.state() == "Empty"
-    assert play.shard.durable.groups["g"].members == []
+    assert play.shard.durable.classic_groups["g"].members == []
 
 
 def test_static_follower_may_come_back_with_another_subscription() -> None:

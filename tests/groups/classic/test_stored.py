@@ -74,7 +74,7 @@ def test_settling_makes_a_completing_group_stable() -> None:
     play = GroupPlaybook()
     play.join("a")
     play.at(3_000)
-    group = play.shard.volatile.groups["g"]
+    group = play.shard.volatile.classic_groups["g"]
     group.unwritten = stored_value(group, {"a-1": b"A"})
     settle(group)
 

@@ -3,7 +3,7 @@
 from tests.support.consumer_playbook import ConsumerPlaybook
 from tests.support.mixed_playbook import ClassicConsumer
 from tests.support.playbook import GroupPlaybook
-from wirekafka.groups.classic.volatile import JoinDeadline
+from wirekafka.groups.deadlines import JoinDeadline
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 BROKEN = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "The log is offline.")
@@ -57,7 +57,7 @@ def test_static_member_that_cannot_be_written_is_not_replaced() -> None:
     assert refused.error_code == ErrorCode.NOT_COORDINATOR
 
     assert play.heartbeat("ia-1", 1, instance="ia") is ErrorCode.NONE
-    group = play.shard.volatile.groups["g"]
+    group = play.shard.volatile.classic_groups["g"]
     assert set(group.members) == {"ia-1", "ib-2"}
     assert (group.leader_id, group.members["ia-1"].protocols) == ("ia-1", (("range", b""),))
     assert len(play.shard.volatile.deadlines) == 3
@@ -86,6 +86,6 @@ def test_consumer_group_that_was_to_become_a_classic_one_is_that_again() -> None
     play.append_error = BROKEN
     new.leave()
 
-    assert play.shard.volatile.groups == {}
+    assert play.shard.volatile.classic_groups == {}
     assert play.group.members.keys() == {"new", old.member_id}
     assert JoinDeadline("g") not in play.shard.volatile.deadlines

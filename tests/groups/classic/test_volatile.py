@@ -1,6 +1,7 @@
 """Tests of groups/classic/volatile.py."""
 
-from wirekafka.groups.classic.volatile import JoinDeadline, SessionDeadline, SyncDeadline, Volatile
+from wirekafka.groups.classic.volatile import Volatile
+from wirekafka.groups.deadlines import JoinDeadline, SessionDeadline, SyncDeadline
 
 
 def test_deadlines_of_a_group_are_told_apart() -> None:

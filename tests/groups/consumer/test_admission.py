@@ -1,6 +1,7 @@
 """Tests of groups/consumer/admission.py: who is let in, and with what."""
 
 from tests.support.consumer_playbook import ConsumerPlaybook
+from wirekafka.groups.foreign import ForeignGroup, ForeignGroupType
 from wirekafka.protocol.error_codes import ErrorCode
 
 
@@ -10,15 +11,15 @@ def test_empty_classic_group_of_the_name_gives_way() -> None:
     play.stable("c")
     play.commit("c-1", 1)
     play.leave(("c-1", None))
-    assert "g" in play.shard.volatile.groups
+    assert "g" in play.shard.volatile.classic_groups
     play.consumer("a", "t").join()
 
-    assert "g" not in play.shard.volatile.groups
+    assert "g" not in play.shard.volatile.classic_groups
     assert play.group.members.keys() == {"a"}
     assert play.fetch_all() != {}
     play.restart()
     assert play.group.members.keys() == {"a"}
-    assert "g" not in play.shard.volatile.groups
+    assert "g" not in play.shard.volatile.classic_groups
 
 
 def test_group_that_only_has_offsets_gives_way() -> None:
@@ -90,3 +91,18 @@ def test_static_member_may_come_back_into_a_full_group() -> None:
 
     assert play.consumer("b", "t", instance="i").join().error_code == ErrorCode.NONE
     assert play.consumer("c", "t", instance="j").join().error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
+
+
+def test_group_of_a_type_that_is_not_served_is_no_consumer_group() -> None:
+    """Neither to who joins, nor to who stays, nor to who leaves."""
+    play = ConsumerPlaybook(t=1)
+    play.shard.durable.foreign_groups["g"] = ForeignGroup("g", ForeignGroupType.SHARE)
+    answers = []
+    for epoch in (0, 3):
+        client = play.consumer("x", "t")
+        client.epoch = epoch
+        answers.append(client.beat() if epoch else client.join())
+    answers.append(client.leave())
+
+    assert {answer.error_message for answer in answers} == {"Group g is not a consumer group."}
+    assert play.log == []

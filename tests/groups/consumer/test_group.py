@@ -7,6 +7,7 @@ from wirekafka.groups.consumer.group import (
     subscribed_topic_names,
 )
 from wirekafka.groups.consumer.member import ConsumerMember, MemberState
+from wirekafka.protocol.stored.consumer_groups import ClassicMemberMetadata
 
 A = b"a" * 16
 
@@ -112,3 +113,19 @@ def test_topics_are_read_by_name_and_by_regular_expression() -> None:
     assert group.subscribed_topic_names == {"t", "u1", "u2"}
     assert subscribed_topic_names([group.members["b"]], group.resolved_regexes) == {"u1", "u2"}
     assert subscribed_topic_names([group.members["c"]], group.resolved_regexes) == frozenset()
+
+
+def test_members_of_the_classic_protocol_are_counted() -> None:
+    """As they come, change their protocol, and go."""
+    classic = ClassicMemberMetadata(session_timeout_ms=1, supported_protocols=[])
+    group = group_of(ConsumerMember("a", classic=classic), ConsumerMember("b"))
+    counts = [group.classic_member_count]
+    group.put_member(ConsumerMember("b", classic=classic))
+    counts.append(group.classic_member_count)
+    group.put_member(ConsumerMember("a"))
+    counts.append(group.classic_member_count)
+    group.remove_member("b")
+    group.remove_member("b")
+    counts.append(group.classic_member_count)
+
+    assert counts == [1, 2, 1, 0]

@@ -2,7 +2,7 @@
 
 from tests.support.consumer_playbook import ConsumerPlaybook
 from wirekafka.groups import records
-from wirekafka.groups.classic.volatile import RevocationDeadline
+from wirekafka.groups.deadlines import RevocationDeadline
 from wirekafka.protocol.error_codes import ErrorCode
 
 

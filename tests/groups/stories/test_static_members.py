@@ -62,7 +62,7 @@ def test_replacement_is_written_down() -> None:
     play.restart()
 
     assert play.heartbeat(back, 1, instance="ia") is ErrorCode.NONE
-    assert play.shard.durable.groups["g"].leader == back
+    assert play.shard.durable.classic_groups["g"].leader == back
 
 
 def test_static_member_away_is_kept_through_a_rebalance() -> None:

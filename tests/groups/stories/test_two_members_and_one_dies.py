@@ -45,5 +45,5 @@ def test_last_member_leaves_an_empty_group() -> None:
 
     assert play.state() == "Empty"
     assert len(play.log) == written + 1
-    assert play.shard.durable.groups["g"].generation == 2
+    assert play.shard.durable.classic_groups["g"].generation == 2
     assert play.heartbeat("a-1", 1) is ErrorCode.UNKNOWN_MEMBER_ID

@@ -106,7 +106,7 @@ def test_a_new_consumer_converts_the_group_and_gets_its_share() -> None:
     members = classic_group(play, "a", "b")
     newcomer = play.consumer("n", "t")
     assert newcomer.join().error_code == ErrorCode.NONE
-    assert "g" not in play.shard.volatile.groups
+    assert "g" not in play.shard.volatile.classic_groups
     assert newcomer.epoch == members[0].generation + 1
     assert newcomer.has == {}
     assert play.heartbeat(members[0].member_id, members[0].generation) is ErrorCode.REBALANCE_IN_PROGRESS

@@ -188,7 +188,7 @@ class Judge:
     # --- the group ---
 
     def classic_group(self) -> ClassicGroup | None:
-        return self.world.shard.volatile.groups.get(GROUP)
+        return self.world.shard.volatile.classic_groups.get(GROUP)
 
     def consumer_group(self) -> ConsumerGroup | None:
         return self.world.shard.durable.consumer_groups.get(GROUP)

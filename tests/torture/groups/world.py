@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.support.playbook import Playbook
+from tests.support.playbook import Playbook, newest_of_each_key
 from tests.torture.groups import judging
 from tests.torture.groups.topics import Partition, SimulatedTopics
 from wirekafka.groups import DeletedTopic, GroupConfig, GroupRecord, GroupShard, records
@@ -140,7 +140,7 @@ class World(Playbook[GroupRecord]):
         """Kill the broker, and start it from its log some time later."""
         self.tell(f"broker killed; back after {after_ms} ms{', log compacted' if compacted else ''}")
         if compacted:
-            self.log = compacted(self.log)
+            self.log = newest_of_each_key(self.log)
         before = self.shard
         self.shard = self._new_shard()
         self.append_error = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from wirekafka.groups.classic.member import Member, Parked, Protocols
 from wirekafka.groups.classic.states import MOVES, ClassicGroupState, check_move
-from wirekafka.groups.classic.subscriptions import CONSUMER_PROTOCOL_TYPE, subscribed_topics
+from wirekafka.groups.consumer_protocol import CONSUMER_PROTOCOL_TYPE, subscribed_topics
 from wirekafka.groups.java import in_map_order
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.protocol.stored.consumer_offsets import GroupMetadataValue

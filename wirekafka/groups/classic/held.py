@@ -36,7 +36,7 @@ def heartbeat(turn: Turn, request: HeartbeatRequest, ticket: Ticket) -> None:
     code = liveness.heartbeat(turn, request)
     hold_ms = 0
     if code is ErrorCode.NONE:
-        group = turn.volatile.groups[request.group_id]
+        group = turn.volatile.classic_groups[request.group_id]
         hold_ms = _hold_ms(turn, group, group.members[request.member_id])
     if hold_ms:
         turn.hold_heartbeat(request.group_id, request.member_id, ticket, hold_ms)

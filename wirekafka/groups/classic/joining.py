@@ -14,8 +14,8 @@ from wirekafka.groups.classic.member import Member
 from wirekafka.groups.classic.responses import join_answer, join_error
 from wirekafka.groups.classic.stored import new_group_value
 from wirekafka.groups.classic.turn import Turn
-from wirekafka.groups.classic.volatile import SessionDeadline
 from wirekafka.groups.config import GroupConfig
+from wirekafka.groups.deadlines import SessionDeadline
 from wirekafka.groups.records import GroupRecord
 from wirekafka.protocol.apis.join_group import JoinGroupRequest
 from wirekafka.protocol.error_codes import ErrorCode
@@ -31,13 +31,16 @@ def join(
 
     A group that is not there comes into being with its first member, and a record says so. A consumer
     group that has no members makes way for it: `in_place_of` are its tombstones, and the new group takes
-    over what the old one has committed.
+    over what the old one has committed. A group of a type that is not served is INCONSISTENT_GROUP_PROTOCOL.
     """
     refusal = request_refusal(turn.config, request)
     if refusal is not None:
         turn.reply(facts.ticket, join_error(refusal, request.member_id))
         return
-    group = turn.volatile.groups.get(request.group_id)
+    if request.group_id in turn.foreign_groups:
+        turn.reply(facts.ticket, join_error(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
+        return
+    group = turn.volatile.classic_groups.get(request.group_id)
     if group is not None:
         _enter(JoinAttempt(turn, group, request, facts))
         return
@@ -46,7 +49,7 @@ def join(
         return
     turn.decision.records.extend(in_place_of)
     group = ClassicGroup(request.group_id, state_since_ms=turn.wall_ms)
-    turn.volatile.groups[request.group_id] = group
+    turn.volatile.classic_groups[request.group_id] = group
     value = new_group_value(group)
     _enter(JoinAttempt(turn, group, request, facts))
     turn.record_group(group, value)

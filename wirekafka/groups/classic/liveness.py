@@ -23,7 +23,7 @@ def heartbeat(turn: Turn, request: HeartbeatRequest) -> ErrorCode:
     """Take a sign of life, and say whether the member is to go on, to rejoin, or to start anew."""
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
-    group = turn.volatile.groups.get(request.group_id)
+    group = turn.volatile.classic_groups.get(request.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
     refusal = group.member_refusal(request.member_id, request.group_instance_id)
@@ -43,7 +43,7 @@ def leave(turn: Turn, request: LeaveGroupRequest, *, one_member: bool) -> LeaveG
     """
     if not request.group_id:
         return LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
-    group = turn.volatile.groups.get(request.group_id)
+    group = turn.volatile.classic_groups.get(request.group_id)
     members = [MemberIdentity(member_id=request.member_id)] if one_member else request.members
     codes = [_leave_one(turn, group, member) for member in members]
     if group is not None and ErrorCode.NONE in codes and not group.is_empty:

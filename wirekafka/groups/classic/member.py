@@ -1,6 +1,6 @@
 """One member of a classic group, and a request of its that waits.
 
-Made by `classic.joining`, `classic.stored` and `consumer.downgrading`; kept in `classic.group.ClassicGroup`.
+Made by `classic.joining`, `classic.stored` and `consumer.migration`; kept in `classic.group.ClassicGroup`.
 
 Source: Kafka's ClassicGroupMember.
 """

@@ -1,7 +1,7 @@
 """The way of a rebalance: gather the members, announce a generation, await the assignment.
 
-Called by joining, syncing and liveness after each changed a group, and by `consumer.downgrading` for one that
-it made; by `groups.falling_due` when a join or sync deadline has come.
+Called by who has changed a group, in this folder and in `consumer.migration`; by `groups.falling_due` when a
+join or sync deadline has come, and by `groups.shard` after a restart.
 
 Source: Kafka's GroupMetadataManager (prepareRebalance, completeClassicGroupJoin,
 tryCompleteInitialRebalanceElseSchedule, expirePendingSync).
@@ -12,7 +12,7 @@ from wirekafka.groups.classic.responses import join_answer, sync_error
 from wirekafka.groups.classic.states import ClassicGroupState
 from wirekafka.groups.classic.stored import stored_value
 from wirekafka.groups.classic.turn import Turn
-from wirekafka.groups.classic.volatile import JoinDeadline, SyncDeadline
+from wirekafka.groups.deadlines import JoinDeadline, SyncDeadline
 from wirekafka.protocol.error_codes import ErrorCode
 
 

@@ -11,7 +11,7 @@ from wirekafka.groups.classic.group import Replacement
 from wirekafka.groups.classic.member import Member
 from wirekafka.groups.classic.responses import join_answer, join_error, sync_error
 from wirekafka.groups.classic.stored import stored_value
-from wirekafka.groups.classic.volatile import SessionDeadline
+from wirekafka.groups.deadlines import SessionDeadline
 from wirekafka.protocol.error_codes import ErrorCode
 
 

@@ -20,7 +20,7 @@ def sync(turn: Turn, request: SyncGroupRequest, ticket: Ticket, *, protocol_requ
     The leader's request carries the assignment; with it the group is written down, and everyone
     who waits is answered.
     """
-    group = turn.volatile.groups.get(request.group_id)
+    group = turn.volatile.classic_groups.get(request.group_id)
     refusal = _refusal(request, group, protocol_required)
     if refusal is not None:
         turn.reply(ticket, sync_error(refusal))

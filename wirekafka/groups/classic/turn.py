@@ -6,13 +6,15 @@ write into it.
 Source: the part of Kafka's CoordinatorResult and CoordinatorTimer in one request.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.member import Member, Parked
 from wirekafka.groups.classic.responses import join_error, sync_error
-from wirekafka.groups.classic.volatile import Deadline, HeldDeadline, SessionDeadline, SyncDeadline, Volatile
+from wirekafka.groups.classic.volatile import Volatile
 from wirekafka.groups.config import GroupConfig
+from wirekafka.groups.deadlines import Deadline, HeldDeadline, SessionDeadline, SyncDeadline
 from wirekafka.groups.records import GroupMetadata, GroupRecord
 from wirekafka.machine import Decision, Reply, Ticket
 from wirekafka.protocol.apis.heartbeat import HeartbeatResponse
@@ -31,6 +33,8 @@ class Turn:
     wall_ms: int
     """For what is stored, and judged after a restart."""
     decision: Decision[GroupRecord] = field(default_factory=Decision)
+    foreign_groups: Collection[str] = ()
+    """The ids of groups that are not served."""
 
     def record_group(self, group: ClassicGroup, value: GroupMetadataValue) -> None:
         """Append the group's record; the group waits for it to be applied."""

@@ -9,7 +9,7 @@ from wirekafka.groups.classic import rebalance
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.responses import join_error
 from wirekafka.groups.classic.turn import Turn
-from wirekafka.groups.classic.volatile import JoinDeadline, SessionDeadline
+from wirekafka.groups.deadlines import JoinDeadline, SessionDeadline
 from wirekafka.protocol.error_codes import ErrorCode
 
 
@@ -45,4 +45,4 @@ def _forget_group(turn: Turn, group: ClassicGroup, code: ErrorCode) -> None:
         turn.answer_join(group, member_id, join_error(code))
         turn.remove_member(group, member_id)
     turn.cancel(JoinDeadline(group.group_id))
-    del turn.volatile.groups[group.group_id]
+    del turn.volatile.classic_groups[group.group_id]

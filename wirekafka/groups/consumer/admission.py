@@ -11,9 +11,9 @@ methods).
 
 from dataclasses import replace
 
-from wirekafka.groups.consumer import upgrading
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import JOINING_EPOCH, ConsumerMember
+from wirekafka.groups.consumer.migration import upgrading
 from wirekafka.groups.consumer.reconciliation import Reported
 from wirekafka.groups.consumer.stored import (
     current_record,
@@ -32,8 +32,8 @@ def existing_group(turn: ConsumerTurn, group_id: str) -> ConsumerGroup:
     """Find a consumer group; raises GROUP_ID_NOT_FOUND when there is none of the name."""
     group = turn.consumer_groups.get(group_id)
     if group is None:
-        is_classic = group_id in turn.volatile.groups
-        reason = "is not a consumer group" if is_classic else "not found"
+        is_another = group_id in turn.volatile.classic_groups or group_id in turn.foreign_groups
+        reason = "is not a consumer group" if is_another else "not found"
         raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
     return group
 
@@ -41,12 +41,15 @@ def existing_group(turn: ConsumerTurn, group_id: str) -> ConsumerGroup:
 def group_to_join(turn: ConsumerTurn, group_id: str) -> ConsumerGroup:
     """Find the group, or make it; a classic group of the name gives way to it or becomes it.
 
-    Raises GROUP_ID_NOT_FOUND when there is a classic group with members that may not be upgraded.
+    Raises GROUP_ID_NOT_FOUND when there is a classic group with members that may not be upgraded, or a group
+    of a type that is not served.
     """
+    if group_id in turn.foreign_groups:
+        return existing_group(turn, group_id)
     group = turn.consumer_groups.get(group_id)
     if group is not None:
         return group
-    classic = turn.volatile.groups.get(group_id)
+    classic = turn.volatile.classic_groups.get(group_id)
     if classic is None:
         return ConsumerGroup(group_id)
     if classic.is_empty:

@@ -13,6 +13,7 @@ from wirekafka.groups.consumer.assignment import in_order, together
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.membership import preferred_assignor
+from wirekafka.groups.foreign import ForeignGroup
 from wirekafka.groups.topics import Topics
 from wirekafka.protocol.apis.consumer_group_describe import (
     DescribedAssignment,
@@ -27,7 +28,10 @@ CONSUMER_MEMBER = 1
 
 
 def described(
-    group_id: str, group: ConsumerGroup | ClassicGroup | None, topics: Topics, default_assignor: str
+    group_id: str,
+    group: ConsumerGroup | ClassicGroup | ForeignGroup | None,
+    topics: Topics,
+    default_assignor: str,
 ) -> DescribedConsumerGroup:
     """Describe a group, or answer GROUP_ID_NOT_FOUND when there is no consumer group of the name."""
     if not isinstance(group, ConsumerGroup):

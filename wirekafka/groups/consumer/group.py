@@ -56,6 +56,8 @@ class ConsumerGroup:
     resolved_regexes: dict[str, ResolvedRegularExpression] = field(default_factory=dict)
     partition_epochs: dict[bytes, dict[int, int]] = field(default_factory=dict)
     """Topic id to partition to the member epoch of who owns it, or has yet to give it up."""
+    classic_member_count: int = 0
+    """How many of the members speak the classic protocol."""
     has_partition_metadata: bool = False
     """Whether the log has a record of the kind that Kafka wrote before 4.1 and must be deleted now."""
 
@@ -102,9 +104,9 @@ class ConsumerGroup:
         """Take in a member, or its next state."""
         old = self.members.get(member.member_id)
         if old is not None:
-            self._disown(old)
-            self._forget_instance(old)
+            self._forget(old)
         self.members[member.member_id] = member
+        self.classic_member_count += member.is_classic
         if member.instance_id is not None:
             self.static_members[member.instance_id] = member.member_id
         self._own(member)
@@ -113,10 +115,11 @@ class ConsumerGroup:
         """Let a member go; it need not be there."""
         old = self.members.pop(member_id, None)
         if old is not None:
-            self._disown(old)
-            self._forget_instance(old)
+            self._forget(old)
 
-    def _forget_instance(self, member: ConsumerMember) -> None:
+    def _forget(self, member: ConsumerMember) -> None:
+        self.classic_member_count -= member.is_classic
+        self._disown(member)
         # A successor under the same instance id may have been taken in before.
         if member.instance_id and self.static_members.get(member.instance_id) == member.member_id:
             del self.static_members[member.instance_id]

@@ -30,7 +30,7 @@ class HeartbeatFacts:
 
     client: Client
     new_member_uuid: str
-    """The text of a fresh UUID, the id of a member that brings none."""
+    """The text of a fresh UUID, the id of a member that brings none; empty when it brings one."""
     member_id_required: bool
     """Whether the version obliges the member to bring one."""
 

@@ -9,17 +9,12 @@ consumerGroupStaticMemberGroupLeave).
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wirekafka.groups.classic.volatile import (
-    MemberJoinDeadline,
-    MemberSyncDeadline,
-    RevocationDeadline,
-    SessionDeadline,
-)
-from wirekafka.groups.consumer import admission, downgrading, metadata, regexes
+from wirekafka.groups.consumer import admission, metadata, regexes
 from wirekafka.groups.consumer.assignment import with_epoch
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import STATIC_LEAVING_EPOCH, ConsumerMember
 from wirekafka.groups.consumer.membership import Membership
+from wirekafka.groups.consumer.migration import downgrading
 from wirekafka.groups.consumer.stored import (
     current_record,
     epoch_record,
@@ -73,8 +68,7 @@ def fence(turn: ConsumerTurn, group: ConsumerGroup, members: Sequence[ConsumerMe
     group_id = group.group_id
     for member in members:
         turn.decision.records.extend(member_tombstones(group_id, member.member_id))
-        for kind in (SessionDeadline, RevocationDeadline, MemberJoinDeadline, MemberSyncDeadline):
-            turn.cancel(kind(group_id, member.member_id))
+        turn.expect_no_more_of(group_id, member.member_id)
     turn.decision.records.extend(regexes.forgotten(group, members))
     membership = Membership.without_members(group, members)
     group_epoch = group.group_epoch + 1

@@ -1,7 +1,7 @@
 """The topics of a group: whether they are as they were, and the epoch that tells the group of a change.
 
-Called by `updating`, `leaving` and `classic_members`; `groups.shard` calls `topics_changed` when the
-cluster's topics do.
+Called by `heartbeat`, `updating`, `leaving` and `classic_members`; `groups.shard` calls `topics_changed` when
+the cluster's topics do.
 
 Source: Kafka's GroupMetadataManager (updateSubscriptionMetadata, onMetadataUpdate) and
 ModernGroup.computeMetadataHash; KIP-1101 (one hash in place of the topics' metadata).

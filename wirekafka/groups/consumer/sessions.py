@@ -1,17 +1,25 @@
-"""Deadlines of a consumer group's members: to be heard of again, and to have given up partitions.
+"""The deadlines of a consumer group's members: by when each must do what, or is let go.
 
-Called by `heartbeat` and `groups.shard`. A deadline that comes for a member that is gone by then does
-nothing: not all are taken back, so that none is missing when a decision could not be written.
+A member must be heard of again, and have given up partitions; one by the classic protocol must have joined
+again, and synced after that. Called by `heartbeat` and `classic_members`; by `groups.falling_due` when one
+has come, and by `groups.shard` after a restart. One that comes for a member that is gone does nothing; those
+that were taken back for a decision that could not be written, `resume` sets again.
 
 Source: Kafka's GroupMetadataManager (scheduleConsumerGroupSessionTimeout,
-scheduleConsumerGroupRebalanceTimeout, onLoaded).
+scheduleConsumerGroupRebalanceTimeout, scheduleConsumerGroupJoinTimeoutIfAbsent,
+scheduleConsumerGroupSyncTimeout, onLoaded).
 """
 
-from wirekafka.groups.classic.volatile import RevocationDeadline, SessionDeadline
 from wirekafka.groups.consumer import leaving
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember, MemberState
 from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.deadlines import (
+    MemberJoinDeadline,
+    MemberSyncDeadline,
+    RevocationDeadline,
+    SessionDeadline,
+)
 
 RETRY_MS = 500
 """How long after a decision that could not be written its deadline comes again."""
@@ -25,6 +33,24 @@ def expect_heartbeat(
     if member.classic is not None:
         delay_ms = member.classic.session_timeout_ms
     turn.schedule(SessionDeadline(group_id, member.member_id), delay_ms if within_ms is None else within_ms)
+
+
+def expect_join(turn: ConsumerTurn, group: ConsumerGroup, member: ConsumerMember) -> None:
+    """Give a member that was told to rejoin its rebalance time-out; being told again gives no more."""
+    key = MemberJoinDeadline(group.group_id, member.member_id)
+    if key not in turn.volatile.deadlines:
+        turn.schedule(key, member.rebalance_timeout_ms)
+
+
+def expect_sync(turn: ConsumerTurn, group: ConsumerGroup, member: ConsumerMember) -> None:
+    """Give a member that has joined its rebalance time-out to fetch its assignment."""
+    turn.cancel(MemberJoinDeadline(group.group_id, member.member_id))
+    turn.schedule(MemberSyncDeadline(group.group_id, member.member_id), member.rebalance_timeout_ms)
+
+
+def synced(turn: ConsumerTurn, group: ConsumerGroup, member: ConsumerMember) -> None:
+    """Wait no more for the member's SyncGroup."""
+    turn.cancel(MemberSyncDeadline(group.group_id, member.member_id))
 
 
 def resume(turn: ConsumerTurn, group: ConsumerGroup, *, within_ms: int | None = None) -> None:
@@ -52,6 +78,13 @@ def on_revocation_deadline(turn: ConsumerTurn, group: ConsumerGroup, member_id: 
     """Let a member go that has not given up its partitions in time."""
     member = group.members.get(member_id)
     if member is not None and _has_to_revoke(member):
+        leaving.fence(turn, group, [member])
+
+
+def on_join_or_sync_deadline(turn: ConsumerTurn, group: ConsumerGroup, member_id: str) -> None:
+    """Let a member go that has not joined or synced in time, if it still is one by the classic protocol."""
+    member = group.members.get(member_id)
+    if member is not None and member.is_classic:
         leaving.fence(turn, group, [member])
 
 

@@ -13,6 +13,12 @@ from dataclasses import dataclass, field
 from wirekafka.groups.classic.turn import Turn
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.settings import ConsumerSettings, OverridesOf, no_overrides, settings_of
+from wirekafka.groups.deadlines import (
+    MemberJoinDeadline,
+    MemberSyncDeadline,
+    RevocationDeadline,
+    SessionDeadline,
+)
 from wirekafka.groups.topics import NO_TOPICS, Topics
 
 
@@ -26,6 +32,11 @@ class ConsumerTurn(Turn):
     overrides_of: OverridesOf = no_overrides
     calls_for_target: bool = False
     """Whether the group needs a new target, also where the member that is decided about changes nothing."""
+
+    def expect_no_more_of(self, group_id: str, member_id: str) -> None:
+        """Take back all deadlines of a member that goes."""
+        for deadline in (SessionDeadline, RevocationDeadline, MemberJoinDeadline, MemberSyncDeadline):
+            self.cancel(deadline(group_id, member_id))
 
     def settings_of(self, group_id: str) -> ConsumerSettings:
         """The times that hold for a consumer group."""

@@ -7,7 +7,6 @@ target, and the member's own step towards it.
 Source: Kafka's GroupMetadataManager (the steps of consumerGroupHeartbeat, and maybeReconcile).
 """
 
-from wirekafka.groups.classic.volatile import RevocationDeadline
 from wirekafka.groups.consumer import metadata, reconciliation, regexes, target
 from wirekafka.groups.consumer.group import ConsumerGroup, subscribed_topic_names
 from wirekafka.groups.consumer.member import ConsumerMember, MemberState
@@ -17,6 +16,7 @@ from wirekafka.groups.consumer.regexes import Outcome, Resolved
 from wirekafka.groups.consumer.stored import current_record, member_record
 from wirekafka.groups.consumer.target import Target
 from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.deadlines import RevocationDeadline
 from wirekafka.groups.topics import Topics, existing
 
 

@@ -10,14 +10,13 @@ from dataclasses import replace
 from wirekafka.groups.classic.attempt import JoinFacts, offered_protocols, rebalance_timeout_ms
 from wirekafka.groups.classic.joining import request_refusal
 from wirekafka.groups.classic.responses import join_error
-from wirekafka.groups.classic.subscriptions import CONSUMER_PROTOCOL_TYPE
 from wirekafka.groups.consumer import admission, sessions, updating
-from wirekafka.groups.consumer.classic_members import deadlines, replacing, validation
-from wirekafka.groups.consumer.embedded import owned_topics, subscription_of
+from wirekafka.groups.consumer.classic_members import replacing, validation
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.reconciliation import Reported
 from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.consumer_protocol import CONSUMER_PROTOCOL_TYPE, owned_topics, subscription_of
 from wirekafka.protocol.apis.join_group import JoinGroupRequest, JoinGroupResponse
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.stored.consumer_groups import ClassicMemberMetadata, ClassicProtocol
@@ -55,7 +54,7 @@ def _join(
         return _answer(replacing.replace_the_last(turn, group, before, after, reported))
     after = updating.update(turn, group, before, after, reported)
     sessions.expect_heartbeat(turn, group.group_id, after)
-    deadlines.expect_sync(turn, group, after)
+    sessions.expect_sync(turn, group, after)
     return _answer(after)
 
 

@@ -7,7 +7,7 @@ classicGroupLeaveToConsumerGroup) and ConsumerGroup.waitingOnUnreleasedPartition
 """
 
 from wirekafka.groups.consumer import admission, leaving, metadata, sessions
-from wirekafka.groups.consumer.classic_members import deadlines, validation
+from wirekafka.groups.consumer.classic_members import validation
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember, MemberState
 from wirekafka.groups.consumer.turn import ConsumerTurn
@@ -32,7 +32,7 @@ def heartbeat(turn: ConsumerTurn, group: ConsumerGroup, request: HeartbeatReques
     sessions.expect_heartbeat(turn, group.group_id, member)
     if not (_must_rejoin(group, member) or _is_left_to_classic_members(turn, group)):
         return ErrorCode.NONE
-    deadlines.expect_join(turn, group, member)
+    sessions.expect_join(turn, group, member)
     return ErrorCode.REBALANCE_IN_PROGRESS
 
 
@@ -51,15 +51,14 @@ def _is_left_to_classic_members(turn: ConsumerTurn, group: ConsumerGroup) -> boo
     With Kafka such a group stays as it is until somebody joins: where the migration policy keeps it from
     becoming a classic group, the partitions of a member that left are read by nobody.
     """
-    if not all(member.is_classic for member in group.members.values()):
+    if group.classic_member_count < len(group.members):
         return False
     return group.group_epoch > group.assignment_epoch or metadata.have_topics_changed(turn, group)
 
 
 def _waits_for_others(group: ConsumerGroup, member: ConsumerMember) -> bool:
     return any(
-        partition not in member.assigned.get(topic_id, {})
-        and group.owner_epoch(topic_id, partition) is not None
+        partition not in member.assigned.get(topic_id, {}) and group.has_owner(topic_id, partition)
         for topic_id, partitions in group.target_of(member.member_id).items()
         for partition in partitions
     )

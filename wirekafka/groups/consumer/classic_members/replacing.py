@@ -6,11 +6,13 @@ Source: Kafka's GroupMetadataManager (validateOnlineDowngradeWithReplacedMember,
 classicGroupJoinToConsumerGroup).
 """
 
-from wirekafka.groups.consumer import downgrading, metadata, reconciliation
+from wirekafka.groups.consumer import metadata, reconciliation
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
+from wirekafka.groups.consumer.migration import downgrading
 from wirekafka.groups.consumer.reconciliation import Goal, Reported
 from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.topics import existing
 
 
 def replaces_the_last(turn: ConsumerTurn, group: ConsumerGroup, instance_id: str | None) -> bool:
@@ -55,10 +57,9 @@ def _calls_for_target(
 
 
 def _goal(turn: ConsumerTurn, group: ConsumerGroup, member: ConsumerMember) -> Goal:
-    found = (turn.topics.named(name) for name in member.subscribed_topic_names)
     return Goal(
         group.assignment_epoch,
         group.target_of(member.member_id, member.instance_id),
-        frozenset(facts.topic_id for facts in found if facts is not None),
-        lambda topic_id, partition: group.owner_epoch(topic_id, partition) is not None,
+        frozenset(facts.topic_id for facts in existing(turn.topics, member.subscribed_topic_names)),
+        group.has_owner,
     )

@@ -7,11 +7,11 @@ Source: Kafka's GroupMetadataManager.classicGroupSyncToConsumerGroup.
 
 from wirekafka.groups.classic.responses import sync_error
 from wirekafka.groups.consumer import sessions
-from wirekafka.groups.consumer.classic_members import deadlines, validation
-from wirekafka.groups.consumer.embedded import assignment_bytes
+from wirekafka.groups.consumer.classic_members import validation
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember, MemberState
 from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.consumer_protocol import assignment_bytes
 from wirekafka.machine import Ticket
 from wirekafka.protocol.apis.sync_group import SyncGroupRequest, SyncGroupResponse
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -42,11 +42,11 @@ def _answer(
     )
     validation.check_chosen_protocol(classic, request.protocol_type, request.protocol_name)
     if _has_newer_target(group, member):
-        deadlines.expect_join(turn, group, member)
+        sessions.expect_join(turn, group, member)
         raise KafkaError(
             ErrorCode.REBALANCE_IN_PROGRESS, f"Member {member.member_id} must join again to catch up."
         )
-    deadlines.synced(turn, group, member)
+    sessions.synced(turn, group, member)
     sessions.expect_heartbeat(turn, group.group_id, member)
     return SyncGroupResponse(
         error_code=ErrorCode.NONE,

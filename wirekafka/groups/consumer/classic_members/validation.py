@@ -8,11 +8,11 @@ members) and ConsumerGroup.supportsClassicProtocols.
 
 from collections import Counter
 
-from wirekafka.groups.classic.subscriptions import CONSUMER_PROTOCOL_TYPE
 from wirekafka.groups.config import GroupConfig, MigrationPolicy
 from wirekafka.groups.consumer import admission
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
+from wirekafka.groups.consumer_protocol import CONSUMER_PROTOCOL_TYPE
 from wirekafka.protocol.apis.join_group import JoinGroupRequest
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.stored.consumer_groups import ClassicMemberMetadata

@@ -52,8 +52,9 @@ final class OpenConsumer {
         settings.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, request.get("bootstrap").textValue());
         settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, request.get("reset").textValue());
         settings.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, request.get("fetch_wait_ms").intValue());
-        settings.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int) Driver.DEADLINE.toMillis());
-        settings.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) Driver.DEADLINE.toMillis());
+        int deadlineMs = (int) Driver.DEADLINE.toMillis();
+        settings.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, deadlineMs);
+        settings.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, request.get("request_timeout_ms").asInt(deadlineMs));
         settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, request.get("auto_commit").booleanValue());
         if (request.get("group").isNull()) {
             return settings;

@@ -16,19 +16,12 @@ from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.member import Member
 from wirekafka.groups.classic.states import ClassicGroupState
 from wirekafka.groups.classic.stored import stored_value
-from wirekafka.groups.classic.subscriptions import CONSUMER_PROTOCOL_TYPE
-from wirekafka.groups.classic.volatile import (
-    MemberJoinDeadline,
-    MemberSyncDeadline,
-    RevocationDeadline,
-    SessionDeadline,
-)
 from wirekafka.groups.consumer import stored
 from wirekafka.groups.consumer.assignment import Assignment
-from wirekafka.groups.consumer.embedded import assignment_bytes
 from wirekafka.groups.consumer.group import ConsumerGroup
 from wirekafka.groups.consumer.member import ConsumerMember
 from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.consumer_protocol import CONSUMER_PROTOCOL_TYPE, assignment_bytes
 
 
 def downgrades(
@@ -67,7 +60,7 @@ def downgrade(
     classic = _downgraded(turn, group, members, targets)
     assignments = {member.member_id: member.assignment for member in classic.members.values()}
     turn.record_group(classic, stored_value(classic, assignments))
-    turn.volatile.groups[group.group_id] = classic
+    turn.volatile.classic_groups[group.group_id] = classic
     _move_deadlines(turn, group, classic)
     if rebalance:
         classic_rebalance.prepare(turn, classic)
@@ -143,7 +136,6 @@ def _classic_member(member: ConsumerMember) -> Member:
 
 def _move_deadlines(turn: ConsumerTurn, group: ConsumerGroup, classic: ClassicGroup) -> None:
     for member_id in group.members:
-        for kind in (SessionDeadline, RevocationDeadline, MemberJoinDeadline, MemberSyncDeadline):
-            turn.cancel(kind(group.group_id, member_id))
+        turn.expect_no_more_of(group.group_id, member_id)
     for member in classic.members.values():
         turn.expect_heartbeat(classic, member)

@@ -1,4 +1,4 @@
-"""groups/consumer/downgrading.py: a consumer group goes on as a classic group."""
+"""groups/consumer/migration/downgrading.py: a consumer group goes on as a classic group."""
 
 from dataclasses import replace
 
@@ -9,10 +9,11 @@ from tests.support.consumer_protocol import assigned_by, subscription_bytes
 from tests.support.mixed_playbook import ClassicConsumer, join_together
 from wirekafka.groups import GroupConfig
 from wirekafka.groups.classic.group import ClassicGroup
-from wirekafka.groups.classic.volatile import Deadline, JoinDeadline, RetentionDeadline, SessionDeadline
 from wirekafka.groups.config import MigrationPolicy
-from wirekafka.groups.consumer import downgrading, stored
+from wirekafka.groups.consumer import stored
+from wirekafka.groups.consumer.migration import downgrading
 from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.deadlines import Deadline, JoinDeadline, RetentionDeadline, SessionDeadline
 from wirekafka.groups.records import GroupMetadata, decode
 from wirekafka.machine import Decision
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -35,7 +36,7 @@ def mixed(config: GroupConfig | None = None) -> tuple[ConsumerPlaybook, Consumer
 
 
 def classic(play: ConsumerPlaybook) -> ClassicGroup:
-    return play.shard.volatile.groups["g"]
+    return play.shard.volatile.classic_groups["g"]
 
 
 def test_when_the_last_new_member_leaves_the_group_is_classic() -> None:
@@ -161,7 +162,7 @@ def test_where_the_policy_forbids_it_the_group_stays_a_consumer_group(config: Gr
     new.leave()
 
     assert list(play.group.members) == [old.member_id]
-    assert play.shard.volatile.groups == {}
+    assert play.shard.volatile.classic_groups == {}
 
 
 def test_a_group_too_large_for_a_classic_one_stays() -> None:
@@ -196,7 +197,7 @@ def test_when_it_cannot_be_written_the_consumer_group_goes_on() -> None:
     assert new.leave().error_code != 0
     play.append_error = None
 
-    assert play.shard.volatile.groups == {}
+    assert play.shard.volatile.classic_groups == {}
     new.epoch = epoch
     assert new.beat().error_code == 0
     assert old.beat() is ErrorCode.NONE

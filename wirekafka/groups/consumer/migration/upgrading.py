@@ -19,12 +19,12 @@ from wirekafka.groups.classic.responses import join_error, sync_error
 from wirekafka.groups.classic.states import ClassicGroupState
 from wirekafka.groups.consumer import stored
 from wirekafka.groups.consumer.assignment import Assignment, with_epoch, without_epochs
-from wirekafka.groups.consumer.embedded import read_assignment, read_subscription
 from wirekafka.groups.consumer.group import ConsumerGroup, subscribed_topic_names
 from wirekafka.groups.consumer.member import ConsumerMember, MemberState
 from wirekafka.groups.consumer.turn import ConsumerTurn
+from wirekafka.groups.consumer_protocol import read_assignment, read_subscription
 from wirekafka.groups.records import ConsumerGroupRecord, GroupMetadata
-from wirekafka.groups.topics import Topics, metadata_hash
+from wirekafka.groups.topics import Topics, existing, metadata_hash
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError, MalformedMessage
 from wirekafka.protocol.stored.consumer_groups import ClassicMemberMetadata, ClassicProtocol
 
@@ -118,10 +118,9 @@ def _records(
     topics: Topics, classic: ClassicGroup, members: Iterable[ConsumerMember]
 ) -> Iterator[ConsumerGroupRecord]:
     group_id, members = classic.group_id, list(members)
-    named = (topics.named(name) for name in subscribed_topic_names(members, {}))
     for member in members:
         yield stored.member_record(group_id, member)
-    found_hash = metadata_hash(facts for facts in named if facts is not None)
+    found_hash = metadata_hash(existing(topics, subscribed_topic_names(members, {})))
     yield stored.epoch_record(group_id, _epoch(classic), found_hash)
     for member in members:
         yield stored.target_record(group_id, member.member_id, without_epochs(member.assigned))

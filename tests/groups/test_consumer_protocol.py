@@ -1,16 +1,19 @@
-"""Tests of groups/consumer/embedded.py: the bytes inside JoinGroup and SyncGroup."""
+"""Tests of groups/consumer_protocol.py: the bytes inside JoinGroup and SyncGroup."""
 
 import pytest
 
 from tests.support.consumer_playbook import KnownTopics
 from tests.support.consumer_protocol import subscription_bytes
-from wirekafka.groups.consumer.embedded import (
+from wirekafka.groups.consumer_protocol import (
     assignment_bytes,
     owned_topics,
+    subscribed_topics,
     subscription_of,
 )
 from wirekafka.protocol.apis.join_group import JoinGroupRequestProtocol
+from wirekafka.protocol.codec import codec_for
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.stored.consumer_protocol import ConsumerProtocolSubscription
 
 
 def offered(*metadata: bytes) -> list[JoinGroupRequestProtocol]:
@@ -67,3 +70,23 @@ def test_assignment_has_the_version_of_the_subscription(topics: KnownTopics, sai
         + (b"\0\1u" + b"\0\0\0\1" + b"\0\0\0\0")
         + b"\xff\xff\xff\xff"
     )
+
+
+def written(version: int, *topics: str) -> bytes:
+    body = ConsumerProtocolSubscription(topics=list(topics), user_data=b"u")
+    return version.to_bytes(2, "big") + codec_for(ConsumerProtocolSubscription, version).build(body)
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 3])
+def test_topics_of_all_members_and_versions_are_gathered(version: int) -> None:
+    """Version 0 begins every version, so the rest need not be known."""
+    gathered = subscribed_topics([written(version, "a", "b"), written(0, "b", "c")])
+
+    assert gathered == frozenset({"a", "b", "c"})
+    assert subscribed_topics([written(version, "a") + b"of a later version"]) == frozenset({"a"})
+
+
+@pytest.mark.parametrize("broken", [b"", b"\0", b"\0\0\0\0\0\5", written(0, "a")[:-6]])
+def test_unreadable_metadata_leaves_the_topics_unknown(broken: bytes) -> None:
+    """Kafka then takes the group to be subscribed to anything."""
+    assert subscribed_topics([written(0, "a"), broken]) is None

@@ -1,15 +1,17 @@
-"""The consumer protocol's own messages inside JoinGroup and SyncGroup, which for once the broker reads.
+"""The consumer protocol's own messages, which lie as bytes inside JoinGroup and SyncGroup.
 
-Called by `classic_members`, and by `upgrading` and `downgrading` where a group becomes one of the other kind.
+The broker carries them unread, but for this: it reads what the members of a classic group subscribe to, so
+that offsets in use are neither expired nor deleted; and where members of both protocols are in one group, or
+it goes from one to the other, it reads and writes all. Called by `classic.group`, and by the consumer groups'
+`classic_members` and `migration`.
 
-Source: Kafka's ConsumerProtocol, and toTopicPartitions and toConsumerProtocolAssignment of Kafka's
-Utils.
+Source: Kafka's ConsumerProtocol, ClassicGroup.computeSubscribedTopics (KIP-211), and toTopicPartitions and
+toConsumerProtocolAssignment of Kafka's Utils.
 """
 
 import struct
 from collections.abc import Iterable, Mapping
 
-from wirekafka.groups.consumer.assignment import in_order
 from wirekafka.groups.topics import Topics
 from wirekafka.protocol.apis.consumer_group_heartbeat import HeartbeatTopicPartitions
 from wirekafka.protocol.apis.join_group import JoinGroupRequestProtocol
@@ -20,6 +22,9 @@ from wirekafka.protocol.stored.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
 )
+
+CONSUMER_PROTOCOL_TYPE = "consumer"
+"""The protocol type of groups whose members are consumers."""
 
 _VERSION_BYTES = 2
 _NEWEST = ConsumerProtocolSubscription.versions.newest
@@ -44,6 +49,22 @@ def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
     codec = codec_for(ConsumerProtocolSubscription, _version_of(metadata))
     subscription, _ = codec.parse_from(metadata, _VERSION_BYTES)
     return subscription
+
+
+def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
+    """Gather the topics of all members; None when one member's metadata cannot be read.
+
+    Version 0 is the beginning of every version, so it is what is read, and what follows is left.
+    """
+    codec = codec_for(ConsumerProtocolSubscription, 0)
+    topics: set[str] = set()
+    for one in metadata:
+        try:
+            subscription, _ = codec.parse_from(one, _VERSION_BYTES)
+        except MalformedMessage:
+            return None
+        topics.update(subscription.topics)
+    return frozenset(topics)
 
 
 def read_assignment(assignment: bytes) -> ConsumerProtocolAssignment:
@@ -78,8 +99,8 @@ def assignment_bytes(assigned: Mapping[bytes, Iterable[int]], topics: Topics, li
     """
     assignment = ConsumerProtocolAssignment(
         assigned_partitions=[
-            AssignedPartitions(topic=facts.name, partitions=partitions)
-            for topic_id, partitions in in_order(assigned)
+            AssignedPartitions(topic=facts.name, partitions=sorted(assigned[topic_id]))
+            for topic_id in sorted(assigned)
             if (facts := topics.with_id(topic_id)) is not None
         ]
     )

@@ -1,4 +1,4 @@
-"""groups/consumer/upgrading.py: a classic group goes on as a consumer group."""
+"""groups/consumer/migration/upgrading.py: a classic group goes on as a consumer group."""
 
 from collections.abc import Callable
 
@@ -8,10 +8,10 @@ from tests.support.consumer_playbook import ConsumerPlaybook
 from tests.support.consumer_protocol import assigned_bytes
 from tests.support.mixed_playbook import ClassicConsumer, join_together, share_out
 from wirekafka.groups import GroupConfig
-from wirekafka.groups.classic.volatile import JoinDeadline, RetentionDeadline
 from wirekafka.groups.config import MigrationPolicy
 from wirekafka.groups.consumer.assignment import without_epochs
 from wirekafka.groups.consumer.member import MemberState
+from wirekafka.groups.deadlines import JoinDeadline, RetentionDeadline
 from wirekafka.groups.records import decode
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
@@ -63,7 +63,7 @@ def test_the_classic_group_is_deleted_and_the_records_have_kafkas_order() -> Non
         "ConsumerGroupCurrentMemberAssignment",
     ]
     assert kinds[9] == "ConsumerGroupMemberMetadata"
-    assert play.shard.volatile.groups == {}
+    assert play.shard.volatile.classic_groups == {}
 
 
 def test_old_members_hand_over_and_nobody_reads_a_partition_twice() -> None:
@@ -89,7 +89,7 @@ def test_who_waits_in_a_rebalance_is_told_to_join_again() -> None:
     waits = first.send_join(session_ms=30_000)
     play.consumer("new", "t").join()
 
-    assert play.answers[waits].error_code == ErrorCode.REBALANCE_IN_PROGRESS  # type: ignore[attr-defined, index]
+    assert play.answers[waits].error_code == ErrorCode.REBALANCE_IN_PROGRESS  # type: ignore[attr-defined]
     assert play.waiting == set()
     assert first.join().error_code == 0
 
@@ -113,7 +113,7 @@ def test_a_group_in_its_first_rebalance_is_upgraded_too() -> None:
     answer = play.consumer("new", "t").join()
 
     assert answer.error_code == 0
-    assert play.answers[waits].error_code == ErrorCode.REBALANCE_IN_PROGRESS  # type: ignore[attr-defined, index]
+    assert play.answers[waits].error_code == ErrorCode.REBALANCE_IN_PROGRESS  # type: ignore[attr-defined]
     assert len(play.group.members) == 2
     assert play.group.members[f"a-{waits}"].member_epoch == 1
 
@@ -159,7 +159,7 @@ def test_a_restart_finds_the_group_upgraded() -> None:
     play.restart()
 
     assert play.group == before
-    assert play.shard.volatile.groups == {}
+    assert play.shard.volatile.classic_groups == {}
 
 
 def _disabled() -> ConsumerPlaybook:
