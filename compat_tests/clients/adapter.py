@@ -62,6 +62,7 @@ class Capability(Enum):
     READS_ON = "reading on in a cooperative rebalance"
     EARLY_SUBSCRIPTION = "subscription to a topic that is not there yet"
     GROWTH = "taking up what is added to a subscription"
+    SHORT_POLLS = "join a group by short polls"
     PATTERN = "subscription by pattern"
     SERVER_SIDE_PATTERN = "pattern that the broker alone reads"
 

@@ -291,6 +291,7 @@ class KafkaPython:
         Capability.GROUP_DELETION: "3.0.12 does not understand the answer to DeleteGroups",
         Capability.READS_ON: "3.0.12 gives no records while it joins, whatever the assignor",
         Capability.GROWTH: "3.0.12 does not finish the rebalance that a change of metadata begins",
+        Capability.SHORT_POLLS: "3.0.12 does not always finish a join that the end of a poll interrupts",
         Capability.SERVER_SIDE_PATTERN: "has no ConsumerGroupHeartbeat (KIP-848)",
         **_missing_codecs(),
     }

@@ -83,6 +83,7 @@ def test_which_partitions_stop(
         MANNERS[2],
     ],
 )
+@pytest.mark.needs(Capability.SHORT_POLLS)
 def test_how_long_partitions_stop(
     client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:

@@ -17,7 +17,7 @@ from compat_tests.advertised import CONSUMER_GROUP_HEARTBEAT, advertised_keys
 from compat_tests.broker import RestartableBroker
 from compat_tests.clients import installed_clients
 from compat_tests.clients.adapter import Capability, Client, ConsumerSettings, Received, Record
-from compat_tests.stories.members import ONE_PER_PARTITION, produce_one_per_partition, settle
+from compat_tests.stories.members import ONE_PER_PARTITION, PROTOCOLS, produce_one_per_partition, settle
 from compat_tests.stories.waiting import eventually, partitions_of, poll_until, read, values
 
 ENDINGS = [pytest.param(signal.SIGTERM, id="SIGTERM"), pytest.param(signal.SIGKILL, id="SIGKILL")]
@@ -123,56 +123,49 @@ def test_member_lives_through_a_restart(
 
 
 @pytest.mark.needs(Capability.STATIC_MEMBERSHIP, Capability.REBALANCE_LISTENER)
+@pytest.mark.parametrize("assignor", PROTOCOLS)
 @pytest.mark.parametrize("ending", ABRUPT_ENDINGS)
 def test_static_members_notice_nothing_of_a_restart(
     client: Client,
     topic: str,
-    group_settings: list[ConsumerSettings],
+    group: str,
     restartable_broker: RestartableBroker,
+    assignor: str,
     ending: signal.Signals,
 ) -> None:
     """Static members keep their partitions over a restart: their listeners hear nothing."""
-    _prepare_for_long_sessions(restartable_broker.bootstrap, topic, group_settings)
+    _prepare_for_a_long_session(restartable_broker.bootstrap, topic, group)
+    settings = ConsumerSettings(group, assignor=assignor, session_timeout_ms=SESSION_MS)
     with ExitStack() as stack:
-        groups = [
-            [
-                stack.enter_context(closing(client.consumer(replace(settings, instance_id=name))))
-                for name in ("first", "second")
-            ]
-            for settings in (replace(given, session_timeout_ms=SESSION_MS) for given in group_settings)
+        members = [
+            stack.enter_context(closing(client.consumer(replace(settings, instance_id=name))))
+            for name in ("first", "second")
         ]
-        for members in groups:
-            for member in members:
-                member.subscribe([topic])
-            settle(members, [2, 2])
-        everybody = [member for members in groups for member in members]
-        held = [member.assignment() for member in everybody]
-        before = [len(member.rebalances()) for member in everybody]
+        for member in members:
+            member.subscribe([topic])
+        settle(members, [2, 2])
+        held = [member.assignment() for member in members]
+        before = [len(member.rebalances()) for member in members]
         restartable_broker.restart(ending)
         produce_one_per_partition(client, topic)
-        for members in groups:
-            received: list[Received] = []
-            poll_until(members, _have_come(ONE_PER_PARTITION, received), received)
+        received: list[Received] = []
+        poll_until(members, _have_come(ONE_PER_PARTITION, received), received)
         beats = time.monotonic() + HEARTBEATS_SECONDS
-        poll_until(everybody, lambda: time.monotonic() > beats)
-        kept = [member.assignment() for member in everybody]
-        heard = [member.rebalances()[count:] for member, count in zip(everybody, before, strict=True)]
+        poll_until(members, lambda: time.monotonic() > beats)
+        kept = [member.assignment() for member in members]
+        heard = [member.rebalances()[count:] for member, count in zip(members, before, strict=True)]
 
-    assert heard == [[]] * len(everybody)
+    assert heard == [[], []]
     assert kept == held
 
 
-def _prepare_for_long_sessions(bootstrap: str, topic: str, group_settings: list[ConsumerSettings]) -> None:
-    """Create the topic, with four partitions, and let sessions of the newer groups outlast a slow restart."""
+def _prepare_for_a_long_session(bootstrap: str, topic: str, group: str) -> None:
+    """Create the topic, with four partitions, and by KIP-848 have a session outlast a slow restart."""
     wanted = {Capability.TOPIC_ADMIN, Capability.GROUP_CONFIGS}
     able = [client for client in installed_clients() if not wanted & client.not_supported.keys()]
     with closing(able[0](bootstrap)) as client:
         client.admin().create_topic(topic, 4, {})
-        for settings in group_settings:
-            if settings.assignor == "consumer" and settings.group is not None:
-                client.admin().alter_group_configs(
-                    settings.group, {"consumer.session.timeout.ms": str(SESSION_MS)}
-                )
+        client.admin().alter_group_configs(group, {"consumer.session.timeout.ms": str(SESSION_MS)})
 
 
 def _have_come(wanted: list[bytes], received: list[Received]) -> Callable[[], bool]:

@@ -15,7 +15,7 @@ import trio.testing
 from tests.support.raw_client import framed, parse_response, request_frame
 from wirekafka.broker import Broker
 from wirekafka.handlers import HANDLERS, ClientConnection, CloseConnection, Endpoint, RequestContext
-from wirekafka.handlers.registry import always
+from wirekafka.handlers.registry import always, never
 from wirekafka.protocol.apis.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from wirekafka.protocol.apis.list_groups import (
     LIST_GROUPS,
@@ -100,7 +100,7 @@ async def answer_large(request: ListGroupsRequest, context: RequestContext) -> L
 def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Any]:
     """A table of two handlers, in place of the broker's."""
     table: dict[int, Any] = {
-        12: dataclasses.replace(HANDLERS[12], function=answer_heartbeat),
+        12: dataclasses.replace(HANDLERS[12], function=answer_heartbeat, may_wait=never),
         16: dataclasses.replace(HANDLERS[16], function=answer_large),
     }
     monkeypatch.setattr(dispatch, "HANDLERS", table)

@@ -3,6 +3,7 @@
 import dataclasses
 import logging
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -32,7 +33,7 @@ from wirekafka.server.dispatch import answer, may_wait
 from wirekafka.testing import RunningBroker
 
 CLIENT = ClientConnection(
-    broker=cast(Broker, None),
+    broker=cast(Broker, SimpleNamespace(coordination=SimpleNamespace(holds_heartbeats=True))),
     peer="127.0.0.1:1000",
     client_host="/127.0.0.1",
     endpoint=Endpoint("127.0.0.1", 9092),
