@@ -61,7 +61,7 @@ def test_run_that_did_too_little_is_a_fault() -> None:
     limits = Limits(10.0, 5.0, least_sent=4, least_looks=2, least_deaths=1)
     made = with_all_read_and_committed(limits)
     made.note_committed("h", {("t", 0): 3})
-    made.note_death("g", 200.0)
+    made.note_death("g", 200.0, is_reading=True)
 
     assert made.faults() == [
         "only 3 records were sent, less than 4",
@@ -121,7 +121,7 @@ def test_record_that_is_not_read_for_too_long_is_a_fault_though_it_is_read_in_th
 def test_wait_is_timed_from_the_last_death_of_the_group_and_the_last_start_of_the_broker() -> None:
     """Each may cost a session; a death in another group costs nothing."""
     made = ledger()
-    made.note_death("g", 110.0)
+    made.note_death("g", 110.0, is_reading=True)
     made.look_at_unread(120.0)
     assert made.wrong == ["h did not read partition 0 for more than 15 s"]
 
@@ -132,6 +132,17 @@ def test_wait_is_timed_from_the_last_death_of_the_group_and_the_last_start_of_th
 
     made.note_without("h", "m", 90.0, 137.0)
     assert made.wrong[1:] == ["m had no partition, or said nothing, for more than 15 s"]
+
+
+def test_death_of_a_member_that_may_wait_to_join_may_cost_a_session_more() -> None:
+    """Its JoinGroup waits for others, and its session begins when that is answered."""
+    made = ledger()
+    made.note_death("g", 110.0, is_reading=False)
+    made.look_at_unread(134.0)
+    assert made.pages["g"].longest_unread == 14.0
+
+    made.look_at_unread(136.0)
+    assert made.wrong == [f"{group} did not read partition 0 for more than 15 s" for group in ("h", "g")]
 
 
 def test_leave_that_may_have_failed_counts_as_a_death_for_what_is_waited_for() -> None:

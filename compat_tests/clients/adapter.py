@@ -57,6 +57,7 @@ class Capability(Enum):
     STATIC_RELEASE = "leaving an instance id to the member that comes next, by KIP-848"
     STATIC_FENCING = "telling that an instance id has another holder"
     FULL_GROUP = "telling that a group is full"
+    ABSENCE = "staying in a classic group while its broker is away"
     REBALANCE_LISTENER = "rebalance listener"
     REBALANCES_IN_POLL = "rebalances in poll"
     READS_ON = "reading on in a cooperative rebalance"

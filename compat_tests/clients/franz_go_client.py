@@ -30,6 +30,7 @@ class FranzGo(DriverClient):
     name: ClassVar[str] = "franz-go"
     not_supported: ClassVar[Mapping[Capability, str]] = {
         Capability.POSITION: "tells no position: a program keeps the offsets of the records it was given",
+        Capability.ABSENCE: "1.22 joins again after a heartbeat that reached nobody",
         Capability.STATIC_RELEASE: "1.22 leaves out the instance id when a static member goes",
         Capability.REBALANCES_IN_POLL: "joins by itself, whether it is polled or not",
         Capability.SERVER_SIDE_PATTERN: "reads a pattern itself before it tells the broker",

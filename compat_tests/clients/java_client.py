@@ -30,7 +30,9 @@ class Java(DriverClient):
     """The Java clients, pointed at one broker."""
 
     name: ClassVar[str] = "java"
-    not_supported: ClassVar[Mapping[Capability, str]] = {}
+    not_supported: ClassVar[Mapping[Capability, str]] = {
+        Capability.ABSENCE: "forgets the partitions of topics when no broker is left, and so joins again",
+    }
     programs = ("java", "mvn")
 
     @classmethod

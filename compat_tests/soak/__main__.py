@@ -185,7 +185,7 @@ class Run:
 
 
 def _started(body: Callable[..., None], *arguments: object) -> threading.Thread:
-    thread = threading.Thread(target=body, args=arguments)
+    thread = threading.Thread(target=body, args=arguments, daemon=True)
     thread.start()
     return thread
 
@@ -236,12 +236,21 @@ def tell(ledger: Ledger) -> None:
 
 @click.command()
 @click.option("--minutes", type=float, default=10.0, show_default=True, help="How long members come and go.")
-@click.option("--kill-broker-every", type=float, default=0.0, help="Seconds between two kill -9; 0: none.")
+@click.option(
+    "--kill-broker-every",
+    type=float,
+    default=0.0,
+    help="Seconds between two kill -9; 0: none. Below 20 nobody waits for long enough to be judged.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Who goes when, and how.")
 @click.option(
     "--slack", type=float, default=SLACK_SECONDS, show_default=True, help="Seconds of a busy machine."
 )
-@click.option("--bootstrap", metavar="HOST:PORT", help="A running broker, which is not killed.")
+@click.option(
+    "--bootstrap",
+    metavar="HOST:PORT",
+    help="A running broker, which is not killed; its group.consumer.session.timeout.ms must be 10000.",
+)
 @click.option("--members-log", type=Path, default=Path(os.devnull), help="For what the members' clients say.")
 @click.option("--group", "only", multiple=True, type=click.Choice(GROUPS), help="Only it.")
 def main(

@@ -23,12 +23,15 @@ SESSION_SECONDS = 10.0
 LIFE_SECONDS = (8.0, 45.0)
 PAUSE_SECONDS = (0.5, 3.0)
 KILLED_SHARE = 0.7
-SECONDS_BETWEEN_DEATHS = 2.0 * SESSION_SECONDS
-LATE_SECONDS = 4.0
-"""librdkafka gives up its LeaveGroup after 5 s, if its JoinGroup waits so long for one that has died.
+SECONDS_BETWEEN_DEATHS = 3.0 * SESSION_SECONDS
+READING_SECONDS = 1.0
+"""A member leaves when it had partitions so short a time ago, so not in the middle of a rebalance.
 
-Its connection is then closed before the broker reads it, with Kafka too: it is a death, and costs a session.
+confluent-kafka 2.16 sends no LeaveGroup while its JoinGroup waits, or gives it up after 5 s, and is then gone
+before the broker reads it, with Kafka too: it would be one more that has died.
 """
+LATE_SECONDS = 2.0
+"""When leaving takes longer, a rebalance has begun just before, and it may have been so after all."""
 DIES_ALONG_FROM = 5
 """A group with so many members loses two at a time."""
 _TELL_SECONDS = 0.5
@@ -103,11 +106,10 @@ class Place(threading.Thread):
         member = MemberProcess(self._post)
         self._ledger.note_event("joined")
         ends_at = time.monotonic() + self._chance.uniform(*LIFE_SECONDS)
-        dies_along = self._watch(member, ends_at)
+        is_killed = self._watch(member, ends_at)
         if not member.is_alive:
             self._ledger.note_wrong(f"{self.name} ended by itself")
-        elif dies_along or self._is_killed():
-            self._ledger.note_death(self.group_name, time.monotonic())
+        elif is_killed:
             member.kill()
         else:
             self._ledger.note_event("left")
@@ -115,7 +117,7 @@ class Place(threading.Thread):
         begun = time.monotonic()
         self._hear_out(member)
         now = time.monotonic()
-        if now - begun > LATE_SECONDS:
+        if now - begun > LATE_SECONDS and not self.over.is_set():
             self._ledger.note_late_leave(self.group_name, now)
         if not member.ended():
             self._ledger.note_wrong(f"{self.name} did not leave in time")
@@ -123,12 +125,19 @@ class Place(threading.Thread):
     def _watch(self, member: MemberProcess, ends_at: float) -> bool:
         """Hear a member until its time has come, and note for how long it has nothing.
 
-        Gives whether it is to die because another one of its group does.
+        Gives whether it is to be killed; else it is to leave.
         """
         held_last: float | None = None
-        while member.is_alive and not self._is_time(ends_at):
-            if self._may_be_killed and self.settled.is_set() and self._group.dies_along():
+        chance = self._chance.random()
+        while member.is_alive and not self.over.is_set():
+            now = time.monotonic()
+            may_go = self.settled.is_set() and not self.no_more_changes.is_set()
+            is_reading = held_last is not None and now - held_last < READING_SECONDS
+            if may_go and self._is_killed(chance, is_old=now > ends_at):
+                self._ledger.note_death(self.group_name, now, is_reading=is_reading)
                 return True
+            if may_go and now > ends_at and is_reading:
+                return False
             told = self._hear(member, _TELL_SECONDS)
             now = time.monotonic()
             if held_last is None and told is not None:
@@ -156,18 +165,10 @@ class Place(threading.Thread):
                 self._ledger.note_refusal(self.group_name, told.refused)
         return told
 
-    def _is_time(self, ends_at: float) -> bool:
-        if self.over.is_set():
-            return True
-        return time.monotonic() > ends_at and self.settled.is_set() and not self.no_more_changes.is_set()
-
-    @property
-    def _may_be_killed(self) -> bool:
-        """A driver would close its consumers when the process that started it is gone."""
-        return not self.over.is_set() and not issubclass(self._post.client_class, DriverClient)
-
-    def _is_killed(self) -> bool:
-        return self._may_be_killed and self._group.may_die(self._chance.random())
+    def _is_killed(self, chance: float, *, is_old: bool) -> bool:
+        if issubclass(self._post.client_class, DriverClient):
+            return False  # a driver would close its consumers when the process that started it is gone
+        return self._group.dies_along() or (is_old and self._group.may_die(chance))
 
 
 def make_places(

@@ -107,30 +107,34 @@ class Ledger:
         with self.lock:
             self.wrong.append(sentence)
 
-    def note_death(self, group: str, now: float) -> None:
-        """A member was killed."""
+    def note_death(self, group: str, now: float, *, is_reading: bool) -> None:
+        """A member was killed, perhaps one whose JoinGroup waits.
+
+        That one counts as alive until the wait is over, at most a session, and then for a session more.
+        """
         with self.lock:
             self.events["killed"] += 1
             self.pages[group].deaths += 1
-            self.pages[group].excused_at = now
+            self.pages[group].excused_at = now if is_reading else now + self.limits.session_seconds
 
     def note_late_leave(self, group: str, now: float) -> None:
-        """A member closed its consumer, and needed so long that it has perhaps not left."""
+        """A member needed so long to leave that it has perhaps not left, and its JoinGroup waits."""
         with self.lock:
             self.events["left late"] += 1
-            self.pages[group].excused_at = now
+            self.pages[group].excused_at = now + self.limits.session_seconds
 
     def excuse_all(self, now: float) -> None:
         """The broker was killed, or is there again."""
         with self.lock:
             for group in self.groups:
-                self.pages[group].excused_at = now
+                page = self.pages[group]
+                page.excused_at = max(now, page.excused_at)
 
     def note_without(self, group: str, member: str, since: float, now: float) -> None:
         """A member has had no partition, or said nothing, since; nothing is amiss when that is now."""
         with self.lock:
             page = self.pages[group]
-            seconds = now - max(since, page.excused_at)
+            seconds = max(0.0, now - max(since, page.excused_at))
             page.longest_without = max(seconds, page.longest_without)
             self._judge_wait(page, member, f"{member} had no partition, or said nothing,", seconds)
 
@@ -143,7 +147,7 @@ class Ledger:
                 for (partition, _), written_at in page.unread.items():
                     oldest[partition] = min(written_at, oldest[partition])
                 for partition, since in oldest.items():
-                    seconds = now - max(since, page.excused_at)
+                    seconds = max(0.0, now - max(since, page.excused_at))
                     page.longest_unread = max(seconds, page.longest_unread)
                     what = f"{group} did not read partition {partition}"
                     self._judge_wait(page, f"partition {partition}", what, seconds)
