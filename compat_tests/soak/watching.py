@@ -24,15 +24,22 @@ LOOK_SECONDS = 10.0
 _FLUSH_SECONDS = 60.0
 
 
+def _client(bootstrap: str) -> dict[str, str | int | float | bool]:
+    """Settings of a client that outlives the broker.
+
+    confluent-kafka 2.16 would forget the broker that is gone and begin with its bootstrap servers again: a
+    request of the admin client that is then sent to the broker it knew before waits for ever.
+    """
+    return {"bootstrap.servers": bootstrap, "metadata.recovery.strategy": "none", "log_level": 0}
+
+
 class Writer:
     """Writes to all partitions in turn, and notes what the broker has acknowledged."""
 
     def __init__(self, bootstrap: str, ledger: Ledger) -> None:
         self._ledger = ledger
         self._number = 0
-        self._producer = Producer(
-            {"bootstrap.servers": bootstrap, "enable.idempotence": True, "log_level": 0}
-        )
+        self._producer = Producer({**_client(bootstrap), "enable.idempotence": True})
 
     def write_until(self, over: threading.Event) -> None:
         """Write at a steady rate; give back when all that was sent is acknowledged."""
@@ -63,11 +70,7 @@ class Writer:
 
 def watch_commits(bootstrap: str, group: str, ledger: Ledger, over: threading.Event) -> None:
     """Look at what a group has committed, once a second while the broker is there."""
-    # confluent-kafka 2.16 starts from its bootstrap servers again when the broker is gone; a request of the
-    # admin client that is then sent to the broker as it knew it before waits for ever.
-    admin = AdminClient(
-        {"bootstrap.servers": bootstrap, "metadata.recovery.strategy": "none", "log_level": 0}
-    )
+    admin = AdminClient(_client(bootstrap))
     while not over.wait(COMMITTED_EVERY_SECONDS):
         asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
         try:
