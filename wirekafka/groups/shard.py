@@ -14,6 +14,7 @@ from wirekafka.groups import applying, deleting, failures, falling_due, offsets,
 from wirekafka.groups.applying import Durable
 from wirekafka.groups.classic import held, joining, liveness, rebalance, syncing, undo
 from wirekafka.groups.classic.attempt import JoinFacts
+from wirekafka.groups.classic.stored import must_rebalance
 from wirekafka.groups.classic.volatile import Volatile
 from wirekafka.groups.client import Client
 from wirekafka.groups.config import GroupConfig
@@ -270,7 +271,9 @@ class GroupShard:
         for group in self.volatile.classic_groups.values():
             for member in group.members.values():
                 turn.expect_heartbeat(group, member)
-            if len(group.members) > self.config.group_max_size:
+            value = self.durable.classic_groups.get(group.group_id)
+            is_unled = value is not None and must_rebalance(value)
+            if is_unled or len(group.members) > self.config.group_max_size:
                 rebalance.prepare(turn, group)
         for consumer_group in self.durable.consumer_groups.values():
             sessions.resume(turn, consumer_group)

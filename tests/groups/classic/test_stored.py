@@ -2,7 +2,14 @@
 
 from tests.support.playbook import GroupPlaybook
 from wirekafka.groups.classic.group import ClassicGroup
-from wirekafka.groups.classic.stored import new_group_value, restored, settle, stored_value
+from wirekafka.groups.classic.stored import (
+    must_rebalance,
+    new_group_value,
+    restored,
+    settle,
+    stored_value,
+    value_without_leader,
+)
 from wirekafka.protocol.stored.consumer_offsets import GroupMetadataValue, MemberMetadata
 
 
@@ -47,6 +54,17 @@ def test_restored_group_without_members_is_empty() -> None:
     assert group.is_empty
     assert group.protocol_type is None
     assert (group.generation_id, group.state_since_ms) == (4, 77)
+
+
+def test_group_written_without_a_leader_must_rebalance() -> None:
+    """Unlike one with a leader, and one that nobody is in."""
+    group = restored("g", value(member("a"), member("b")))
+    unled = value_without_leader(group, {})
+
+    assert (group.leader_id, unled.leader, len(unled.members)) == ("a", None, 2)
+    assert must_rebalance(unled)
+    assert not must_rebalance(stored_value(group, {}))
+    assert not must_rebalance(value())
 
 
 def test_missing_rebalance_timeout_is_the_session_timeout() -> None:

@@ -2,6 +2,7 @@
 
 from tests.support.consumer_playbook import WALL_LEAD_MS, ConsumerPlaybook
 from wirekafka.groups import GroupConfig, records
+from wirekafka.groups.consumer import stored
 from wirekafka.groups.consumer.group import ConsumerGroupState
 from wirekafka.groups.records import ConsumerGroupTargetAssignmentMember
 
@@ -94,3 +95,17 @@ def test_members_are_in_the_order_of_kafkas_map() -> None:
     targets = [record for record in written if isinstance(record, ConsumerGroupTargetAssignmentMember)]
 
     assert [record.member_id for record in targets] == ["p", "a"]
+
+
+def test_partitions_that_there_are_not_are_assigned_no_more() -> None:
+    """A log may say that a member is to have such a one; by no assignor it keeps others from theirs."""
+    play = ConsumerPlaybook(t=2)
+    play.settled("a", "b", topic="t")
+    topic_id = play.id_of("t")
+    play.shard.apply(stored.target_record("g", "a", {topic_id: frozenset({0, 7})}))
+    play.shard.apply(stored.target_record("g", "b", {topic_id: frozenset({8})}))
+    play.pass_ms(1_000)
+    play.consumer("c", "t").join()
+
+    targets = [target.get(topic_id, frozenset()) for target in play.group.targets.values()]
+    assert sorted(one for target in targets for one in target) == [0, 1]

@@ -61,8 +61,8 @@ class ClassicMember(SimulatedMember):
         self.generation_id = -1
         self.is_stable = False
         self._must_join = False
-        self._is_converted = False
-        """Whether the group was converted since it last synced."""
+        self._is_converted = self._is_removed = False
+        """Whether the group was converted, or has removed it, since it last synced."""
         self._is_joining = False
         """From its JoinGroup to the answer of its SyncGroup."""
         self._held: HeartbeatRequest | None = None
@@ -93,9 +93,17 @@ class ClassicMember(SimulatedMember):
         self.excuse()
         self._is_converted = True
 
+    def removed(self) -> None:
+        """A consumer group lets a classic member join under an id that it removed (getOrMaybeCreateMember).
+
+        Then a client does not hear that it lost all meanwhile. One that goes on from its own old positions
+        processes records twice, with Kafka too; this one asks for them, so that a commit never goes back.
+        """
+        self._is_removed = True
+
     def is_counted(self) -> bool:
         judge = self.world.judge
-        if self._is_converted:
+        if self._is_converted or self._is_removed:
             return False
         return self.member_id in judge.member_ids() and self.generation_id == judge.epoch_of(self.member_id)
 
@@ -272,8 +280,9 @@ class ClassicMember(SimulatedMember):
             Partition(self.known[topic][0], index) for topic, index in assigned if topic in self.known
         }
         gone = set(self.reading) - partitions
-        self.stop_reading(gone)
-        self.is_stable, self._is_joining, self._is_converted = True, False, False
+        self.stop_reading(list(self.reading) if self._is_removed else gone)
+        self.is_stable, self._is_joining = True, False
+        self._is_converted = self._is_removed = False
         self._must_join |= bool(gone)
         if not self.start_reading(partitions, None):
             self._must_join = True

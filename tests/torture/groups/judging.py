@@ -7,14 +7,21 @@ Source: the promises of the group protocols (KIP-848; the classic one's generati
 `wirekafka.machine`.
 """
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from tests.torture.groups import plans
 from tests.torture.groups.times import GROUP, SESSION_MS
 from tests.torture.groups.topics import Partition
 from wirekafka.groups import GroupRecord, GroupShard
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.consumer.group import ConsumerGroup, ConsumerGroupState
-from wirekafka.groups.records import OffsetCommit
+from wirekafka.groups.records import (
+    ConsumerGroupMemberMetadata,
+    ConsumerGroupMetadata,
+    GroupMetadata,
+    OffsetCommit,
+)
 
 if TYPE_CHECKING:
     from tests.torture.groups.member import SimulatedMember
@@ -35,6 +42,8 @@ class Judge:
         self._looks_due = False
         self._held_until_ms: dict[str, int] = {}
         """When a member that went silent was last held in the group by more than its session."""
+        self._planned: dict[int, dict[str, frozenset[str]]] = {}
+        """What each static member read when a generation of the classic group was planned."""
 
     # --- after every decision ---
 
@@ -71,14 +80,21 @@ class Judge:
             for member in self.world.members:
                 member.group_converted()
             # Kafka begins the sessions of all anew when it converts a group.
-            self._held_until_ms.update(dict.fromkeys(self.member_ids(), self.world.now_ms))
+            self._hold_all()
+        if kind != self._kind:
+            self._planned.clear()
         self._kind, self._was_empty = kind, not self.member_ids()
         if 0 <= epoch < self._epoch:
             self.world.find(f"epoch {epoch} follows {self._epoch}")
         if classic is not None and epoch != self._epoch:
             # A new generation begins the sessions of all, also of static members that are away.
-            self._held_until_ms.update(dict.fromkeys(classic.members, self.world.now_ms))
+            self._hold_all()
+        if classic is not None:
+            self._planned.setdefault(epoch, _read_by_static_members(classic))
         self._epoch = epoch
+
+    def _hold_all(self) -> None:
+        self._held_until_ms.update(dict.fromkeys(self.member_ids(), self.world.now_ms))
 
     def _look_at_owners(self, group: ConsumerGroup) -> None:
         """See that no partition has two owners, and no member an epoch that the group has not reached."""
@@ -104,6 +120,8 @@ class Judge:
         """See that commits never go back, and cover what was processed."""
         if not isinstance(record, OffsetCommit):
             self._looks_due = True
+            if isinstance(record, ConsumerGroupMemberMetadata) and record.value is None:
+                self._removed(record.member_id)
             return
         place = record.topic, record.partition
         if record.value is None:
@@ -114,6 +132,20 @@ class Judge:
         if before is not None and before[0] == topic_id and before[1] > offset:
             self.world.find(f"offset {offset} is committed to {place} after {before[1]}")
         self._stored[place] = topic_id, offset
+
+    def _removed(self, member_id: str) -> None:
+        for member in self.world.members:
+            if member.member_id == member_id:
+                member.removed()
+
+    def not_written(self, records: Iterable[GroupRecord]) -> None:
+        """Grant all members another session when the group could not be converted.
+
+        The conversion began their sessions anew, and Kafka does not take that back either.
+        """
+        for record in records:
+            if isinstance(record, GroupMetadata | ConsumerGroupMetadata) and record.value is None:
+                self._hold_all()
 
     def both_read(self, other: "SimulatedMember", member: "SimulatedMember", partition: Partition) -> None:
         """Judge that two members read the same partition, unless either was dropped and cannot know yet."""
@@ -128,6 +160,9 @@ class Judge:
             self.world.find(f"the log says {after.durable}, the shard knew {before.durable}")
         if self.consumer_group() is None:
             self._epoch = -1
+        classic = self.classic_group()
+        known = -1 if classic is None else classic.generation_id
+        self._planned = {epoch: planned for epoch, planned in self._planned.items() if epoch <= known}
         self._held_until_ms.clear()
 
     # --- at every tick ---
@@ -150,6 +185,18 @@ class Judge:
                 self.world.find(f"{member} is silent since {since_ms} ms, and still a member")
 
     # --- at the end ---
+
+    def is_planned_otherwise(self, member: "SimulatedMember") -> bool:
+        """Whether a static member came back to read other topics than the group's plan is for.
+
+        With Kafka nothing follows while the group is stable, until something else calls for a rebalance
+        (updateStaticMemberThenRebalanceOrCompleteJoin): whoever changes what it reads must see to one.
+        """
+        group = self.classic_group()
+        if group is None or member.instance_id is None:
+            return False
+        planned = self._planned.get(group.generation_id, {}).get(member.instance_id)
+        return planned is not None and planned != member.topics
 
     def look_at_the_end(self) -> None:
         """See that all is well again: who lives is in, all is assigned once, read and committed."""
@@ -206,3 +253,11 @@ class Judge:
         if classic is not None:
             return classic.generation_id
         return -1 if consumer is None else consumer.members[member_id].member_epoch
+
+
+def _read_by_static_members(group: ClassicGroup) -> dict[str, frozenset[str]]:
+    return {
+        member.group_instance_id: plans.read_subscription(member.protocols[0][1]).topics
+        for member in group.members.values()
+        if member.group_instance_id is not None
+    }

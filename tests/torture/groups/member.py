@@ -155,6 +155,9 @@ class SimulatedMember:
     def group_converted(self) -> None:
         """Take note that the group speaks another protocol now."""
 
+    def removed(self) -> None:
+        """Take note that a consumer group has removed the member, which does not know of it yet."""
+
     def is_counted(self) -> bool:
         """Whether the broker holds it for a member that knows what it may read."""
         raise NotImplementedError

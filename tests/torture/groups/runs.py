@@ -96,7 +96,14 @@ class Run:
             with suppress(Finding):
                 self.world.judge.look_at_the_end()
                 return
+            self._have_planned()
         self.world.judge.look_at_the_end()
+
+    def _have_planned(self) -> None:
+        """See to a rebalance, as an operator must, where a static member came back to read other topics."""
+        for member in self.members:
+            if member.alive and self.world.judge.is_planned_otherwise(member):
+                member.resubscribe(member.topics)
 
     # --- troubles ---
 

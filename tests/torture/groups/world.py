@@ -119,6 +119,7 @@ class World(Playbook[GroupRecord]):
         """As the journal does, and with a look at the whole group afterwards."""
         if decision.records and self.append_error is not None:
             self.tell(f"could not write {len(decision.records)} records")
+            self.judge.not_written(decision.records)
         super().run(decision)
         self.judge.look()
 

@@ -38,6 +38,22 @@ def stored_value(group: ClassicGroup, assignments: Mapping[str, bytes]) -> Group
     )
 
 
+def value_without_leader(group: ClassicGroup, assignments: Mapping[str, bytes]) -> GroupMetadataValue:
+    """Write the group down as one whose members have yet to elect a leader; see `must_rebalance`."""
+    value = stored_value(group, assignments)
+    value.leader = None
+    return value
+
+
+def must_rebalance(value: GroupMetadataValue) -> bool:
+    """Whether the members of the group have never been a classic group's generation.
+
+    They were a consumer group's, and what the record says that they were assigned they may not have been
+    told. Kafka writes a leader even so, and after a restart leaves them with what they had.
+    """
+    return bool(value.members) and value.leader is None
+
+
 def new_group_value(group: ClassicGroup) -> GroupMetadataValue:
     """Write down that the group exists, whoever may be joining it at this moment."""
     return GroupMetadataValue(

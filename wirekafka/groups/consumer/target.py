@@ -7,6 +7,7 @@ Source: Kafka's GroupMetadataManager (maybeUpdateTargetAssignment, canComputeNex
 TargetAssignmentBuilder; KIP-1263 (the interval between targets).
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from wirekafka.groups.config import GroupConfig
@@ -80,6 +81,18 @@ def _question(
             instance_id=member.instance_id,
             rack_id=member.rack_id,
             subscribed=known[names],
-            assigned=membership.targets.get(member_id, {}),
+            assigned=_existing_partitions(membership.targets.get(member_id, {}), asked),
         )
     return members, asked
+
+
+def _existing_partitions(target: Assignment, topics: Mapping[bytes, TopicFacts]) -> Assignment:
+    """Leave out what a log may say that a member is to have, and that its topic has not."""
+    counts = {topic_id: topics[topic_id].partition_count for topic_id in target if topic_id in topics}
+    if all(max(target[topic_id]) < count for topic_id, count in counts.items()):
+        return target
+    return {
+        topic_id: frozenset(one for one in target[topic_id] if one < count)
+        for topic_id, count in counts.items()
+        if min(target[topic_id]) < count
+    }

@@ -121,13 +121,28 @@ def test_there_is_no_deadline_left_of_the_consumer_group() -> None:
 
 
 def test_a_restart_finds_the_classic_group() -> None:
-    """Stable: that a rebalance is on is not written, and its members find out."""
+    """In its rebalance: the record names no leader, and its members are to elect one."""
     play, new, old = mixed()
     new.leave()
     play.restart()
 
     assert play.shard.durable.consumer_groups == {}
-    assert (play.state(), list(classic(play).members)) == ("Stable", [old.member_id])
+    assert (play.state(), list(classic(play).members)) == ("PreparingRebalance", [old.member_id])
+
+
+def test_after_a_restart_a_member_comes_by_what_it_was_never_told_of() -> None:
+    """The one that left is not in the log: only the rebalance gives its partitions to those who stay."""
+    play = ConsumerPlaybook(GroupConfig(), t=4)
+    new, old = play.consumer("new", "t"), ClassicConsumer(play, "old", "t")
+    new.join()
+    play.pass_ms(1_000)
+    old.join_and_sync()
+    assert (old.generation, old.has) == (play.group.group_epoch, {})
+    new.leave()
+    play.restart(after_ms=1_000)
+
+    assert old.beat() is ErrorCode.REBALANCE_IN_PROGRESS
+    assert old.join().leader == old.member_id
 
 
 def test_it_may_be_upgraded_again() -> None:

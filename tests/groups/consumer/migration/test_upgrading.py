@@ -151,6 +151,16 @@ def test_topics_that_are_gone_are_left_out() -> None:
     assert play.group.members[old.member_id].subscribed_topic_names == {"t", "gone"}
 
 
+def test_partitions_that_there_are_not_are_left_out() -> None:
+    """Of a topic that was made anew with fewer; Kafka's assignor fails on them, for members of any kind."""
+    play = ConsumerPlaybook(t=1, u=1)
+    old = ClassicConsumer(play, "a", "t")
+    share_out(play, {old: {"t": [0, 1, 4, -1]}})
+
+    assert play.consumer("new", "u").join().error_code == 0
+    assert play.group.targets[old.member_id] == {play.id_of("t"): frozenset({0})}
+
+
 def test_a_restart_finds_the_group_upgraded() -> None:
     """All that is said of it is in the log."""
     play, *_ = two_of_four()

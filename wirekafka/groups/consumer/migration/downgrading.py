@@ -15,7 +15,7 @@ from wirekafka.groups.classic import rebalance as classic_rebalance
 from wirekafka.groups.classic.group import ClassicGroup
 from wirekafka.groups.classic.member import Member
 from wirekafka.groups.classic.states import ClassicGroupState
-from wirekafka.groups.classic.stored import stored_value
+from wirekafka.groups.classic.stored import stored_value, value_without_leader
 from wirekafka.groups.consumer import stored
 from wirekafka.groups.consumer.assignment import Assignment
 from wirekafka.groups.consumer.group import ConsumerGroup
@@ -49,7 +49,8 @@ def downgrade(
 ) -> None:
     """Make a classic group of those who stay, and of `joining`, which takes the place of who leaves.
 
-    What was recorded before of `joining` in this decision is deleted with the group.
+    What was recorded before of `joining` in this decision is deleted with the group. With `rebalance` the
+    record names no leader, so that a broker that restarts before there is one has the members join again.
     """
     members = _staying(group, leaving)
     targets = dict(group.targets)
@@ -59,7 +60,8 @@ def downgrade(
     turn.decision.records.extend(stored.tombstones(_with_successor(group, leaving, joining)))
     classic = _downgraded(turn, group, members, targets)
     assignments = {member.member_id: member.assignment for member in classic.members.values()}
-    turn.record_group(classic, stored_value(classic, assignments))
+    written = value_without_leader if rebalance else stored_value
+    turn.record_group(classic, written(classic, assignments))
     turn.volatile.classic_groups[group.group_id] = classic
     _move_deadlines(turn, group, classic)
     if rebalance:

@@ -100,18 +100,22 @@ def _epoch(classic: ClassicGroup) -> int:
 
 
 def _assigned(topics: Topics, classic: ClassicGroup, member: Member) -> Assignment:
-    """Give what the leader assigned, but for topics that are gone."""
+    """Give what the leader assigned, but for topics that are gone, and partitions that there are not.
+
+    Those are of a topic that was made anew, with fewer; Kafka's assignor would fail on them.
+    """
     assignment = read_assignment(member.assignment)
     if assignment.user_data:
         raise _refusal(
             classic, f"its assignor {classic.protocol_name} keeps data in assignments, which would be lost."
         )
     found = ((topics.named(one.topic), one.partitions) for one in assignment.assigned_partitions)
-    return {
-        facts.topic_id: frozenset(partitions)
+    existing_ones = (
+        (facts.topic_id, frozenset(one for one in partitions if 0 <= one < facts.partition_count))
         for facts, partitions in found
-        if facts is not None and partitions
-    }
+        if facts is not None
+    )
+    return {topic_id: partitions for topic_id, partitions in existing_ones if partitions}
 
 
 def _records(
