@@ -26,8 +26,10 @@ TIES = (
     ("a", "b"),
     ("range", "roundrobin", "sticky"),
 )
-"""Protocols of which one member has the first at the top of its list, and the other the last. No two have one hash:
-those would be told apart by the members' ids, which are random."""
+"""Protocols of which one member has the first at the top of its list, and the other the last.
+
+No two have one hash: those would be told apart by the members' ids, which are random.
+"""
 
 
 def classic_corners(side: Side) -> None:
