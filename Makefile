@@ -30,14 +30,14 @@ unit: $(VENV)/tests  ## The unit tests alone
 stories: $(VENV)/tests  ## The stories alone; ARGS="--bootstrap HOST:PORT" runs them against any broker
 	$(BIN)/python -m pytest -q compat_tests/stories $(ARGS)
 
-judge: $(VENV)/tests  ## Held against Apache Kafka: raw exchanges and Kafka's own tools (Java 17, Maven)
+judge: $(VENV)/tests  ## Held against Apache Kafka: raw exchanges, Kafka's own tools, data folders (Java 17, Maven)
 	$(MAKE) --no-print-directory --output-sync=target -j 2 exchanges tools
 
 exchanges: $(VENV)/tests
 	$(BIN)/python -m pytest -q compat_tests/differential
 
 tools: $(VENV)/tests
-	$(BIN)/python -m pytest -q compat_tests/tools compat_tests/interchange compat_tests/test_table.py compat_tests/test_soak.py compat_tests/test_driver_process.py
+	$(BIN)/python -m pytest -q compat_tests/tools compat_tests/interchange compat_tests/test_table.py compat_tests/test_soak.py compat_tests/test_driver_process.py $(TOOLS)
 
 kafka: $(VENV)/tests  ## Run Apache Kafka 4.4 until Ctrl-C (needs Java 17 and Maven)
 	@exec $(BIN)/python -m compat_tests.apache_kafka $(ARGS)
