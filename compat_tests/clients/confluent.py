@@ -235,7 +235,7 @@ class Confluent:
     not_supported: ClassVar[Mapping[Capability, str]] = {
         Capability.STICKY: "librdkafka's sticky assignor is the cooperative one",
         Capability.SERVER_SIDE_PATTERN: "reads a pattern itself before it tells the broker",
-        Capability.OFFSET_DELETION: "cannot delete a group's offsets",
+        Capability.OFFSET_DELETION: "cannot delete a group's offsets, which librdkafka can",
     }
 
     def __init__(self, bootstrap: str) -> None:
@@ -294,7 +294,7 @@ class Confluent:
 
     def admin(self) -> Admin:
         if self._admin is None:
-            self._admin = ConfluentAdmin(self._bootstrap)
+            self._admin = ConfluentAdmin(type(self), self._bootstrap)
         return self._admin
 
     def close(self) -> None:

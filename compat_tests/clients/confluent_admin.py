@@ -28,7 +28,15 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it re-expor
     ResourceType,
 )
 
-from compat_tests.clients.adapter import DEADLINE_SECONDS, BrokerError, GroupDescription, Partition
+from compat_tests.clients.adapter import (
+    DEADLINE_SECONDS,
+    BrokerError,
+    Capability,
+    Client,
+    GroupDescription,
+    NotSupported,
+    Partition,
+)
 
 T = TypeVar("T")
 
@@ -48,7 +56,8 @@ def broker_errors() -> Iterator[None]:
 class ConfluentAdmin:
     """The `Admin` of confluent-kafka."""
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, client: type[Client], bootstrap: str) -> None:
+        self._client = client
         self._admin = AdminClient({"bootstrap.servers": bootstrap})
 
     @staticmethod
@@ -126,7 +135,7 @@ class ConfluentAdmin:
                 raise BrokerError(answer.error.code(), answer.error.str())
 
     def delete_group_offsets(self, group: str, partition: Partition) -> None:
-        raise NotImplementedError("librdkafka deletes offsets, confluent-kafka has no way to say so")
+        raise NotSupported(self._client, Capability.OFFSET_DELETION)
 
     def alter_group_configs(self, group: str, configs: Mapping[str, str]) -> None:
         self._alter(ResourceType.GROUP, group, configs)

@@ -6,6 +6,7 @@ Source: Kafka's Java consumer: earliest when nothing is committed, positions com
 processed, no reading before the committed offset is known.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
@@ -23,7 +24,7 @@ from wirekafka.protocol.apis.offset_fetch import OffsetFetchRequestGroup, Offset
 from wirekafka.protocol.error_codes import ErrorCode
 
 
-class SimulatedMember:
+class SimulatedMember(ABC):
     """One client process; a new life begins with `start`."""
 
     def __init__(self, world: World, name: str, instance_id: str | None) -> None:
@@ -60,9 +61,9 @@ class SimulatedMember:
         self.world.tell(f"{self} starts, reads {sorted(self.topics)}")
         self.begin()
 
+    @abstractmethod
     def begin(self) -> None:
         """Begin to poll and to beat."""
-        raise NotImplementedError
 
     def end(self) -> None:
         """End this life, without a word to anyone."""
@@ -76,9 +77,9 @@ class SimulatedMember:
         self.end()
         self.silent_since_ms = self.world.now_ms
 
+    @abstractmethod
     def leave(self) -> None:
         """End this life politely."""
-        raise NotImplementedError
 
     def freeze(self, duration_ms: int) -> None:
         """Do nothing at all for a while, and then go on as if nothing had been."""
@@ -158,13 +159,13 @@ class SimulatedMember:
     def removed(self) -> None:
         """Take note that a consumer group has removed the member, which does not know of it yet."""
 
+    @abstractmethod
     def is_counted(self) -> bool:
         """Whether the broker holds it for a member that knows what it may read."""
-        raise NotImplementedError
 
+    @abstractmethod
     def resubscribe(self, topics: Iterable[str]) -> None:
         """Read these topics from now on."""
-        raise NotImplementedError
 
     # --- reading ---
 
