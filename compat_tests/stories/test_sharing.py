@@ -61,6 +61,7 @@ def test_two_members_share_four_partitions(
 
 
 @pytest.mark.parametrize("assignor", PROTOCOLS)
+@pytest.mark.needs(Capability.SHORT_POLLS)
 def test_one_two_four_and_five_members(
     client: Client, make_topic: MakeTopic, group: str, open_consumer: OpenConsumer, assignor: str
 ) -> None:
