@@ -40,8 +40,13 @@ def _told(group: ConsumerGroup, label: str) -> str:
 
 
 def _second_comes(group: ConsumerGroup, one: Topic, two: Topic, assignor: str) -> None:
+    """One member, two, three, and two again; the first is the one to leave.
+
+    With the uniform assignor one topic has to do: it takes several that all read in the order of their ids'
+    hashes, and ids are random.
+    """
     first, second, third = (group.member(f"m-{n}") for n in ("a", "b", "c"))
-    names = (one.name, two.name)
+    names = (one.name,) if assignor == "uniform" else (one.name, two.name)
     first.join(_told(group, "first joins"), *names, assignor=assignor)
     first.report(_told(group, "first reports"))
     second.join(_told(group, "second joins"), *names, assignor=assignor)
