@@ -8,15 +8,19 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from wirekafka.ids import NO_TOPIC_ID
+from wirekafka.protocol.apis import APIS
+from wirekafka.protocol.apis.api_versions import API_VERSIONS, ApiVersionsRequest
 from wirekafka.protocol.apis.create_topics import (
     CREATE_TOPICS,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from wirekafka.protocol.apis.delete_topics import DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicState
 from wirekafka.protocol.apis.fetch import FETCH, FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from wirekafka.protocol.apis.list_offsets import (
     LIST_OFFSETS,
@@ -39,19 +43,21 @@ from wirekafka.protocol.records import Record, build_batch
 
 TOPIC = "bench"
 RECORD_BYTES = 1024
-PRODUCE_VERSION, FETCH_VERSION, CREATE_VERSION, LIST_VERSION, METADATA_VERSION = 9, 12, 7, 7, 12
-_FLEXIBLE_HEADER = 2
+PRODUCE_VERSION, FETCH_VERSION, CREATE_VERSION, LIST_VERSION = 9, 12, 7, 7
+METADATA_VERSION, API_VERSIONS_VERSION, DELETE_VERSION = 12, 3, 6
+_PLAIN_HEADER, _FLEXIBLE_HEADER = 1, 2
 _LARGEST_ANSWER = 64 * 1024
 
 M = TypeVar("M", bound=Message)
 
 
 def frame(key: int, version: int, message: Message) -> bytes:
-    """A request of a flexible version, with its length prefix."""
+    """A request with its length prefix."""
     header = RequestHeader(
         request_api_key=key, request_api_version=version, correlation_id=1, client_id="bench"
     )
-    body = codec_for(RequestHeader, _FLEXIBLE_HEADER).build(header)
+    header_version = _FLEXIBLE_HEADER if version in type(message).flexible else _PLAIN_HEADER
+    body = codec_for(RequestHeader, header_version).build(header)
     body += codec_for(type(message), version).build(message)
     return struct.pack(">i", len(body)) + body
 
@@ -68,11 +74,29 @@ def produce_frame(
 ) -> bytes:
     """A produce request of one batch for each partition."""
     batch = memoryview(batch_of(batch_bytes))
-    data = [PartitionProduceData(index=index, records=batch) for index in partitions]
-    topics = [TopicProduceData(name=topic, partition_data=data)]
-    return frame(
-        PRODUCE.key, PRODUCE_VERSION, ProduceRequest(acks=acks, timeout_ms=30_000, topic_data=topics)
-    )
+    topics = [TopicProduceData(name=topic, partition_data=_each(partitions, batch))]
+    return _produce(PRODUCE_VERSION, acks, topics)
+
+
+def produce_frame_of(
+    batch: bytearray, topic: str | bytes = TOPIC, *, version: int, partitions: Sequence[int] = (0,)
+) -> bytes:
+    """A produce request of any version with this batch for each partition; acks=all, as clients send it.
+
+    `topic` is a name, or from version 13 on an id.
+    """
+    data = _each(partitions, memoryview(batch))
+    if isinstance(topic, bytes):
+        return _produce(version, -1, [TopicProduceData(topic_id=topic, partition_data=data)])
+    return _produce(version, -1, [TopicProduceData(name=topic, partition_data=data)])
+
+
+def _each(partitions: Sequence[int], batch: memoryview) -> list[PartitionProduceData]:
+    return [PartitionProduceData(index=index, records=batch) for index in partitions]
+
+
+def _produce(version: int, acks: int, topics: list[TopicProduceData]) -> bytes:
+    return frame(PRODUCE.key, version, ProduceRequest(acks=acks, timeout_ms=30_000, topic_data=topics))
 
 
 def fetch_frame(offset: int, max_bytes: int, topic: str = TOPIC) -> bytes:
@@ -91,6 +115,11 @@ def list_offsets_frame(timestamp_ms: int, topic: str = TOPIC) -> bytes:
 def metadata_frame() -> bytes:
     """Ask for every topic."""
     return frame(METADATA.key, METADATA_VERSION, MetadataRequest(topics=None))
+
+
+def api_versions_frame() -> bytes:
+    request = ApiVersionsRequest(client_software_name="bench", client_software_version="1")
+    return frame(API_VERSIONS.key, API_VERSIONS_VERSION, request)
 
 
 def receive_exactly(sock: socket.socket, space: memoryview) -> None:
@@ -125,7 +154,8 @@ def ask(sock: socket.socket, request: bytes, response: type[M], version: int) ->
 
 def create_topic(
     sock: socket.socket, name: str = TOPIC, *, partitions: int = 1, configs: Mapping[str, str] | None = None
-) -> None:
+) -> bytes:
+    """Create a topic; give its id."""
     topic = CreatableTopic(
         name=name,
         num_partitions=partitions,
@@ -138,13 +168,48 @@ def create_topic(
     )
     response = ask(sock, request, CREATE_TOPICS.response, CREATE_VERSION)
     assert response.topics[0].error_code == 0, response
+    return response.topics[0].topic_id
 
 
-def check_produced(sock: socket.socket, request: bytes) -> None:
-    """The broker really takes these requests: one is answered with no error."""
+def delete_topic(sock: socket.socket, name: str) -> None:
+    request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name, topic_id=NO_TOPIC_ID)], timeout_ms=120_000)
+    response = ask(
+        sock, frame(DELETE_TOPICS.key, DELETE_VERSION, request), DELETE_TOPICS.response, DELETE_VERSION
+    )
+    assert response.responses[0].error_code == 0, response
+
+
+def check_answered(sock: socket.socket, request: bytes) -> int:
+    """A request of any kind is answered, with no error in it; give the answer's size with its length in front."""
+    key, version = struct.unpack_from(">hh", request, 4)
+    sock.sendall(request)
+    answer = bytes(receive_frame(sock, bytearray(_LARGEST_ANSWER)))
+    api = APIS[key]
+    has_tags = api.is_flexible(version) and api is not API_VERSIONS
+    response = codec_for(api.response, version).parse(answer[5 if has_tags else 4 :])
+    assert not list(_errors(response)), response
+    return 4 + len(answer)
+
+
+def _errors(value: object) -> Iterator[int]:
+    """Every error code in a response that is one."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _errors(each)
+    if isinstance(value, Message):
+        for name in value.__slots__:  # type: ignore[attr-defined]
+            each = getattr(value, name)
+            if name == "error_code" and each:
+                yield each
+            yield from _errors(each)
+
+
+def check_produced(sock: socket.socket, request: bytes) -> int:
+    """The broker really takes these requests: one is answered with no error. Give the batch's base offset."""
     response = ask(sock, request, ProduceResponse, PRODUCE_VERSION)
     for partition in response.responses[0].partition_responses:
         assert partition.error_code == 0, response
+    return response.responses[0].partition_responses[0].base_offset
 
 
 def check_fetched(sock: socket.socket, request: bytes, least_bytes: int) -> None:
