@@ -45,11 +45,8 @@ kafka: $(VENV)/tests  ## Run Apache Kafka 4.4 until Ctrl-C (needs Java 17 and Ma
 compat: $(VENV)/tests  ## Every story, every client, wirekafka and Apache Kafka: docs/compatibility.md
 	$(BIN)/python -m compat_tests.report $(ARGS)
 
-bench: $(VENV)/tests  ## The benches, each of which also runs alone
-	$(BIN)/python bench/codec.py
-	$(BIN)/python bench/startup.py
-	$(BIN)/python bench/groups.py
-	$(BIN)/python bench/log.py $(ARGS)
+bench: $(VENV)/benches  ## Measure against other brokers and the limit: bench/RESULTS.md, in 40 minutes; ARGS="--quick", "--only latency"
+	$(BIN)/python bench/all.py $(ARGS)
 
 faults: $(VENV)/tests  ## Kills, power cuts, failing calls and mangled files, the quick counts of CI
 	$(BIN)/python -m pytest -q tests/torture
@@ -74,3 +71,7 @@ $(VENV)/runs: $(VENV)/made pyproject.toml
 $(VENV)/tests: $(VENV)/made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $(VENV)/runs $@
+
+$(VENV)/benches: $(VENV)/tests
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@

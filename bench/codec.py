@@ -5,23 +5,19 @@ For every API at its newest version: one realistic message, made by walking the 
 bytes and the same message before either is timed. Figures are ratios of medians within one run;
 the repetitions alternate, so that a busy machine slows both sides.
 
-    python bench/codec.py [--rounds N] [--target RATIO]
-
-Exit status 1 if the median ratio of parsing or of building is below the target.
+    python bench/codec.py [--rounds N] [--quick]
 """
 
-import argparse
 import statistics
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import construct
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from instrument.answers import Answer, Table
+from instrument.figures import Figure
+from instrument.question import Options, Question, progress, run
 
 from wirekafka.protocol.apis import APIS
 from wirekafka.protocol.codec import codec_for
@@ -33,6 +29,9 @@ ELEMENTS_BY_DEPTH = (3, 4, 2)
 
 RECORDS = bytes(range(256)) * 4
 """Stands for a record batch of one kilobyte, which no codec looks into."""
+
+TARGET = 10.0
+"""What the median ratio must reach."""
 
 SAMPLE_SECONDS = 0.002
 """How long one repetition should last: calls are repeated within it as often as that takes."""
@@ -58,7 +57,7 @@ def sample(node: construct.Construct, name: str, depth: int = 0) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Comparison:
     """Microseconds a call of one direction of one message."""
 
     interpreted_us: float
@@ -73,8 +72,8 @@ class Figure:
 class Row:
     name: str
     size_bytes: int
-    parse: Figure
-    build: Figure
+    parse: Comparison
+    build: Comparison
 
 
 def seconds_per_call(call: Callable[[], object], calls: int) -> float:
@@ -84,7 +83,7 @@ def seconds_per_call(call: Callable[[], object], calls: int) -> float:
     return (time.perf_counter() - start) / calls
 
 
-def compare(interpreted: Callable[[], object], compiled: Callable[[], object], rounds: int) -> Figure:
+def compare(interpreted: Callable[[], object], compiled: Callable[[], object], rounds: int) -> Comparison:
     """Time both by turns; the median of each."""
     plan = [
         (call, max(1, round(SAMPLE_SECONDS / seconds_per_call(call, 3)))) for call in (interpreted, compiled)
@@ -94,7 +93,7 @@ def compare(interpreted: Callable[[], object], compiled: Callable[[], object], r
         for (call, calls), seen in zip(plan, times, strict=True):
             seen.append(seconds_per_call(call, calls))
     slow, fast = (statistics.median(seen) * 1e6 for seen in times)
-    return Figure(slow, fast)
+    return Comparison(slow, fast)
 
 
 def measure(cls: type[Message], rounds: int) -> Row:
@@ -112,30 +111,47 @@ def measure(cls: type[Message], rounds: int) -> Row:
     return Row(codec.name, len(data), parse, build)
 
 
-def table(rows: Sequence[Row]) -> str:
-    columns = (f"  {direction + ' us':>9}{'was':>9}{'ratio':>7}" for direction in ("parse", "build"))
-    lines = [f"{'message':38}{'bytes':>7}" + "".join(columns)]
-    for row in rows:
-        figures = (
-            f"  {figure.compiled_us:9.2f}{figure.interpreted_us:9.1f}{figure.ratio:7.1f}"
-            for figure in (row.parse, row.build)
-        )
-        lines.append(f"{row.name:38}{row.size_bytes:7}" + "".join(figures))
-    return "\n".join(lines)
+def table(rows: Sequence[Row]) -> Table:
+    columns = ["message", "bytes"]
+    for direction in ("parse", "build"):
+        columns += [f"{direction}, us", "interpreted, us", "ratio"]
+    cells = [
+        [row.name, row.size_bytes]
+        + [
+            value
+            for one in (row.parse, row.build)
+            for value in (one.compiled_us, one.interpreted_us, one.ratio)
+        ]
+        for row in rows
+    ]
+    return Table("Every message at its newest version", columns, cells)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Compiled codec against interpreted construct.")
-    parser.add_argument("--rounds", type=int, default=15, help="repetitions of each measurement")
-    parser.add_argument("--target", type=float, default=10.0, help="the median ratio that must be reached")
-    options = parser.parse_args(arguments)
+def ask(options: Options) -> Answer:
+    """Measure every request and response."""
     classes = [cls for api in APIS.values() for cls in (api.request, api.response)]
-    rows = [measure(cls, options.rounds) for cls in classes]
-    parse = statistics.median(row.parse.ratio for row in rows)
-    build = statistics.median(row.build.ratio for row in rows)
-    sys.stdout.write(f"{table(rows)}\n\nmedian ratio: parse {parse:.1f}, build {build:.1f}\n")
-    return 0 if min(parse, build) >= options.target else 1
+    rows = []
+    for number, cls in enumerate(classes, 1):
+        rows.append(measure(cls, options.rounds))
+        if number % 10 == 0:
+            progress(f"{number} of {len(classes)} messages")
+    figures = [
+        Figure(f"{name}: interpreted / compiled, over all messages", ratios, TARGET)
+        for name, ratios in (
+            ("parse", [row.parse.ratio for row in rows]),
+            ("build", [row.build.ratio for row in rows]),
+        )
+    ]
+    return Answer(figures, [table(rows)])
 
+
+QUESTION = Question(
+    "codec",
+    "How much faster is the compiled codec than the interpreted construct it was compiled from?",
+    ask,
+    minutes=0.3,
+    rounds=15,
+)
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run(QUESTION)

@@ -172,7 +172,9 @@ def create_topic(
 
 
 def delete_topic(sock: socket.socket, name: str) -> None:
-    request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name, topic_id=NO_TOPIC_ID)], timeout_ms=120_000)
+    request = DeleteTopicsRequest(
+        topics=[DeleteTopicState(name=name, topic_id=NO_TOPIC_ID)], timeout_ms=120_000
+    )
     response = ask(
         sock, frame(DELETE_TOPICS.key, DELETE_VERSION, request), DELETE_TOPICS.response, DELETE_VERSION
     )

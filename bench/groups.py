@@ -1,9 +1,9 @@
 """How soon do consumers read, alone and after a second one comes? What do 3,000 members cost that only beat?
 
-    python bench/groups.py [--rounds N] [--seconds S] [--only NAME ...]
+    python bench/groups.py [--rounds N] [--quick]
 
-Against Apache Kafka 4.4, which is fetched with Maven (Java 17), in one run, taking turns; without Java and
-Maven wirekafka alone is told. Consumers are confluent-kafka's with its defaults, by both protocols.
+Against Apache Kafka, in one run, taking turns; where that cannot be had wirekafka alone is told. Consumers are
+confluent-kafka's with its defaults, by both protocols.
 
 *lone*: from a member's subscribe to its first record. *second*: from a second member's subscribe until every
 partition has one of the two and both read, the first having been there for some seconds; *taken over* is the
@@ -13,31 +13,27 @@ group.initial.rebalance.delay.ms=0, and for the consumer protocol group.consumer
 
 *beats*: processor time of the broker while 1,000 groups of 3 members each send nothing but heartbeats, over
 3,000 connections, by the classic protocol every 3 s, by the consumer protocol as often as the broker says.
-
-The exit status is 1 when a median misses its target.
 """
 
-import argparse
-import shutil
-import tempfile
+import functools
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import rivals
 from beating import CLASSIC, CONSUMER, BeatingGroups
-from figures import Figure, progress, ratios, report
 from group_members import GroupMember, Writer, make_topic, until_shared
-from kafka_server import KafkaServer
-from servers import Server, processor_seconds, start_broker
+from instrument.answers import Answer
+from instrument.figures import Figure, ratios
+from instrument.question import Options, Question, progress, run
+from rivals import NotAvailable, RunningBroker
 
 PROTOCOLS = (CLASSIC, CONSUMER)
 NO_DELAY = {"group.initial.rebalance.delay.ms": "0", "group.consumer.assignment.interval.ms": "0"}
-KAFKAS_DELAY = {"group.initial.rebalance.delay.ms": "3000"}
-"""Kafka's default, which `apache_kafka` changes for the stories."""
 DEFAULTS, WITHOUT_DELAY = "defaults", "no delay"
-OURS, KAFKAS = "wirekafka", "Apache Kafka"
+OURS, KAFKAS = "wirekafka", "apache-kafka"
 _FIRST_ALONE_S = (4.0, 4.7, 5.4, 6.1, 6.8)
 """How long the first member is alone: past its first heartbeat, and not always as long."""
 _FIRST_ALONE_SOON_S = 1.0
@@ -58,10 +54,16 @@ Times = dict[tuple[str, str, str, str], list[float]]
 class Place:
     """A broker to be asked."""
 
-    name: str
     settings: str
-    bootstrap: str
-    process_id: int
+    broker: RunningBroker
+
+    @property
+    def name(self) -> str:
+        return self.broker.name
+
+    @property
+    def bootstrap(self) -> str:
+        return self.broker.bootstrap
 
 
 @contextmanager
@@ -69,20 +71,15 @@ def brokers(folder: Path) -> Iterator[list[Place]]:
     """Both brokers with both settings, where Kafka can be had."""
     with ExitStack() as stack:
         places = []
-        for settings, values in ((DEFAULTS, {}), (WITHOUT_DELAY, NO_DELAY)):
-            server = start_broker(folder / settings, values, pinned=False)
-            places.append(_place(stack, OURS, settings, server))
-        if shutil.which("java") and shutil.which("mvn"):
-            for settings, values in ((DEFAULTS, KAFKAS_DELAY), (WITHOUT_DELAY, NO_DELAY)):
-                places.append(_place(stack, KAFKAS, settings, KafkaServer(values)))
-        else:
-            progress("no Java or Maven here: Apache Kafka is not asked")
+        for name in (OURS, KAFKAS):
+            for settings, values in ((DEFAULTS, {}), (WITHOUT_DELAY, NO_DELAY)):
+                try:
+                    broker = stack.enter_context(rivals.start(name, folder / name / settings, values))
+                except NotAvailable as reason:
+                    progress(str(reason))
+                else:
+                    places.append(Place(settings, broker))
         yield places
-
-
-def _place(stack: ExitStack, name: str, settings: str, server: Server) -> Place:
-    stack.callback(server.stop)
-    return Place(name, settings, f"127.0.0.1:{server.port}", server.broker_process_id)
 
 
 def measure_rebalances(places: Sequence[Place], rounds: int) -> list[Figure]:
@@ -149,9 +146,9 @@ def _compared(times: Times, what: str, protocol: str, settings: str) -> Iterator
     if kafkas_classic is not None and settings == DEFAULTS:
         target = _A_TENTH if has_target else None
         yield Figure(f"{name} / Kafka's classic", ratios(ours, kafkas_classic), target, at_most=True)
-    yield Figure(f"  {name}", ours, unit="s")
+    yield Figure(name, ours, unit="s")
     if kafkas is not None:
-        yield Figure(f"  {name}, Kafka", kafkas, unit="s")
+        yield Figure(f"{name}, Kafka", kafkas, unit="s")
 
 
 def measure_beats(places: Sequence[Place], rounds: int, seconds: float) -> list[Figure]:
@@ -164,36 +161,35 @@ def measure_beats(places: Sequence[Place], rounds: int, seconds: float) -> list[
             with BeatingGroups(place.bootstrap, protocol) as groups:
                 groups.beat(seconds)
                 for _ in range(rounds):
-                    before = processor_seconds(place.process_id)
+                    before = place.broker.cpu_seconds()
                     beats = groups.beat(seconds)
-                    used_seconds = processor_seconds(place.process_id) - before
+                    used_seconds = place.broker.cpu_seconds() - before
                     rates.append(beats.answers / beats.seconds)
                     shares.append(100 * used_seconds / beats.seconds)
             ours = place.name == OURS
-            name = f"{protocol}, 1,000 groups of 3" if ours else f"  the same, {place.name}"
+            name = f"{protocol}, 1,000 groups of 3" + ("" if ours else f", {place.name}")
             detail = f"{sum(rates) / len(rates):.0f} heartbeats/s"
             target = _MOST_OF_A_PROCESSOR if ours else None
             figures.append(Figure(name, shares, target, at_most=True, unit="% of a core", detail=detail))
     return figures
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=12.0, help="length of one turn of heartbeats")
-    parser.add_argument("--only", nargs="*", choices=("rebalances", "beats"), help="leave out the other")
-    options = parser.parse_args()
-    wanted = options.only or ("rebalances", "beats")
-    figures: list[Figure] = []
-    with tempfile.TemporaryDirectory(prefix="wirekafka-bench-") as folder, brokers(Path(folder)) as places:
-        if "rebalances" in wanted:
-            figures += measure_rebalances(places, options.rounds)
-        if "beats" in wanted:
-            figures += measure_beats(places, options.rounds, options.seconds)
-    report(figures)
+def ask(options: Options) -> Answer:
+    """Rebalances, then heartbeats."""
+    seconds = 3.0 if options.quick else 12.0
+    with brokers(options.folder) as places:
+        figures = measure_rebalances(places, options.rounds)
+        return Answer(figures + measure_beats(places, options.rounds, seconds))
 
+
+QUESTION = Question(
+    "groups",
+    "How soon do consumers read, alone and after a second one comes, and what do 3,000 members cost?",
+    ask,
+    minutes=20,
+    usual=False,
+    prepare=functools.partial(rivals.fetch, OURS, KAFKAS),
+)
 
 if __name__ == "__main__":
-    main()
+    run(QUESTION)

@@ -1,28 +1,22 @@
 """Does the size of a log matter? To find a record in it, and to append to it.
 
-    python bench/log_size.py [--rounds N] [--log-mib N] [--batch-bytes N]
+    python bench/log_size.py [--rounds N] [--quick]
 
 One broker, a small log of 10 MiB and a large one of 10 GiB, of batches of 16 KiB whose timestamps are a
 millisecond apart. To look up: a fetch of one batch at random offsets, and ListOffsets for random times, on
 the small log and the large one in turn; the figure is the ratio of the times an answer takes. To append:
 16 MiB each to a new log and to the large one, in turn; the figures are the ratios of processor time and of
 time a MiB. The large log is in the page cache, as far as the machine's memory goes.
-
-Exit status 1 if a figure is above its target.
 """
 
-import argparse
 import os
 import random
 import socket
 import struct
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from crc32c import crc32c
-from figures import Figure, progress, ratios, report
 from frames import (
     LIST_VERSION,
     RECORD_BYTES,
@@ -35,7 +29,11 @@ from frames import (
     produce_frame,
     receive_frame,
 )
-from servers import Server, pin_this_process, start_broker
+from instrument.answers import Answer
+from instrument.figures import Figure, ratios
+from instrument.processes import pin_this_process
+from instrument.question import Options, Question, progress, run
+from servers import Server, start_broker
 
 from wirekafka.protocol.apis.list_offsets import ListOffsetsResponse
 from wirekafka.protocol.records import RecordBatch
@@ -57,11 +55,11 @@ _BASE_TIMESTAMP_POSITION, _CRC_POSITION, _CRC_COVERS_FROM = 27, 17, 21
 class Filler:
     """Appends to one log of a broker: batches that differ only in their timestamp."""
 
-    def __init__(self, server: Server, topic: str, batch_bytes: int) -> None:
+    def __init__(self, server: Server, topic: str) -> None:
         self.topic = topic
         self._sock = server.connect()
         self._space = bytearray(64 * 1024)
-        request = produce_frame(batch_bytes, topic)
+        request = produce_frame(BATCH_BYTES, topic)
         create_topic(self._sock, topic)
         self._request = bytearray(request)
         self._batch = memoryview(self._request)[_position_of_batch(request) :]
@@ -111,19 +109,18 @@ def _position_of_batch(request: bytes) -> int:
     raise ValueError("no batch in the request")
 
 
-def measure(
-    folder: Path, *, rounds: int, log_mib: int = LARGE_LOG_MIB, batch_bytes: int = BATCH_BYTES
-) -> list[Figure]:
+def answer(options: Options) -> Answer:
     """Fill the logs, then look up and append in turns."""
-    broker = start_broker(folder, {"log.segment.bytes": log_mib * 1024 * 1024 // _SEGMENTS_OF_LARGE})
+    log_mib = 320 if options.quick else LARGE_LOG_MIB
+    broker = start_broker(options.folder, {"log.segment.bytes": log_mib * 1024 * 1024 // _SEGMENTS_OF_LARGE})
     pin_this_process()
     try:
-        small, large = (Filler(broker, topic, batch_bytes) for topic in ("small", "large"))
+        small, large = (Filler(broker, topic) for topic in ("small", "large"))
         small.append(_SMALL_LOG_MIB)
         for filled in _steps(log_mib):
             large.append(filled)
-        figures = _lookups(broker, small, large, rounds)
-        return figures + _growth(broker, large, rounds, batch_bytes)
+        figures = _lookups(broker, small, large, options.rounds)
+        return Answer(figures + _growth(broker, large, options.rounds))
     finally:
         broker.stop()
 
@@ -151,7 +148,7 @@ def _lookups(broker: Server, small: Filler, large: Filler, rounds: int) -> list[
             below, above = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
             figures += [
                 Figure(f"{name}, large log / small", ratios(above, below), _MAX_LOOKUP_RATIO, at_most=True),
-                Figure("  in the small log", [1e6 * seconds for seconds in below], unit="us"),
+                Figure(f"{name}, small log", [1e6 * seconds for seconds in below], unit="us"),
             ]
     return figures
 
@@ -175,10 +172,10 @@ def _seconds(sock: socket.socket, request_for: Callable[[Filler], bytes], log: F
     return (time.perf_counter() - begun) / len(requests)
 
 
-def _growth(broker: Server, large: Filler, rounds: int, batch_bytes: int) -> list[Figure]:
+def _growth(broker: Server, large: Filler, rounds: int) -> list[Figure]:
     pairs = []
     for n in range(rounds * _APPENDS_A_ROUND):
-        new = Filler(broker, f"new-{n}", batch_bytes)
+        new = Filler(broker, f"new-{n}")
         pairs.append((_cost(broker, new), _cost(broker, large)))
         new.close()
     processor = [pair[0][0] for pair in pairs], [pair[1][0] for pair in pairs]
@@ -187,10 +184,8 @@ def _growth(broker: Server, large: Filler, rounds: int, batch_bytes: int) -> lis
         Figure(
             "processor time a MiB, large log / empty", ratios(*reversed(processor)), _MAX_GROWTH, at_most=True
         ),
-        Figure("  time a MiB, large log / empty", ratios(*reversed(elapsed))),
-        Figure(
-            "  appended to the empty log", [_APPENDED_MIB / seconds for seconds in elapsed[0]], unit="MiB/s"
-        ),
+        Figure("time a MiB, large log / empty", ratios(*reversed(elapsed))),
+        Figure("appended to an empty log", [_APPENDED_MIB / seconds for seconds in elapsed[0]], unit="MiB/s"),
     ]
 
 
@@ -202,20 +197,14 @@ def _cost(broker: Server, log: Filler) -> tuple[float, float]:
     return broker.cpu_seconds() - used, time.perf_counter() - begun
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--log-mib", type=int, default=LARGE_LOG_MIB)
-    parser.add_argument("--batch-bytes", type=int, default=BATCH_BYTES)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="wirekafka-bench-") as folder:
-        figures = measure(
-            Path(folder), rounds=options.rounds, log_mib=options.log_mib, batch_bytes=options.batch_bytes
-        )
-    report(figures)
-
+QUESTION = Question(
+    "log_size",
+    "Do look-ups and appends cost more in a large log?",
+    answer,
+    minutes=4,
+    rounds=9,
+    usual=False,
+)
 
 if __name__ == "__main__":
-    main()
+    run(QUESTION)

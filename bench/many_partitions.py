@@ -1,19 +1,15 @@
 """How soon is a broker with many partitions there, and how much memory does it hold?
 
-    python bench/many_partitions.py [--rounds N] [--partitions N] [--open-files N]
+    python bench/many_partitions.py [--rounds N] [--quick]
 
 A hundred topics with 10,000 partitions together, a batch in each, are made; the broker stops cleanly and
 starts again, several times, allowed 4,000 file descriptors. The figures are the time from exec until a
 client has the metadata of all of it, and the memory resident then; the time a clean stop takes is told
-besides. Exit status 1 if a figure is above its target.
+besides.
 """
 
-import argparse
-import tempfile
 import time
-from pathlib import Path
 
-from figures import Figure, progress, report
 from frames import (
     METADATA_VERSION,
     check_fetched,
@@ -24,6 +20,9 @@ from frames import (
     produce_frame,
     receive_frame,
 )
+from instrument.answers import Answer
+from instrument.figures import Figure
+from instrument.question import Options, Question, progress, run
 from servers import Server, start_broker
 
 from wirekafka.protocol.apis.metadata import MetadataResponse
@@ -36,19 +35,18 @@ _MOST_SECONDS, _MOST_MIB = 10.0, 1024.0
 _LARGEST_ANSWER = 64 * 1024 * 1024
 
 
-def measure(
-    folder: Path, *, rounds: int, partitions: int = PARTITIONS, open_files: int = OPEN_FILES
-) -> list[Figure]:
+def ask(options: Options) -> Answer:
     """Make the partitions, then stop and start."""
-    broker = start_broker(folder, pinned=False, open_files=open_files)
+    partitions, open_files = (1_000, 400) if options.quick else (PARTITIONS, OPEN_FILES)
+    broker = start_broker(options.folder, pinned=False, open_files=open_files)
     _make(broker, partitions)
     starts, memory, stops = [], [], []
-    for _ in range(rounds):
+    for _ in range(options.rounds):
         begun = time.perf_counter()
         broker.stop()
         stops.append(time.perf_counter() - begun)
         begun = time.perf_counter()
-        broker = start_broker(folder, pinned=False, open_files=open_files)
+        broker = start_broker(options.folder, pinned=False, open_files=open_files)
         _ask_for_all(broker, partitions)
         starts.append(time.perf_counter() - begun)
         memory.append(broker.resident_mib())
@@ -57,11 +55,12 @@ def measure(
             f"{broker.open_files()} open files"
         )
     broker.stop()
-    return [
+    figures = [
         Figure(f"clean start, {partitions:,} partitions", starts, _MOST_SECONDS, at_most=True, unit="s"),
-        Figure("  resident memory", memory, _MOST_MIB, at_most=True, unit="MiB"),
-        Figure("  clean stop", stops, unit="s"),
+        Figure("resident memory then", memory, _MOST_MIB, at_most=True, unit="MiB"),
+        Figure("clean stop", stops, unit="s"),
     ]
+    return Answer(figures)
 
 
 def _make(broker: Server, partitions: int) -> None:
@@ -89,23 +88,13 @@ def _ask_for_all(broker: Server, partitions: int) -> None:
     assert not any(partition.error_code for partition in found)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--partitions", type=int, default=PARTITIONS)
-    parser.add_argument("--open-files", type=int, default=OPEN_FILES)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="wirekafka-bench-") as folder:
-        figures = measure(
-            Path(folder),
-            rounds=options.rounds,
-            partitions=options.partitions,
-            open_files=options.open_files,
-        )
-    report(figures)
-
+QUESTION = Question(
+    "many_partitions",
+    "How soon is a broker with 10,000 partitions there, and how much memory does it hold?",
+    ask,
+    minutes=2,
+    usual=False,
+)
 
 if __name__ == "__main__":
-    main()
+    run(QUESTION)

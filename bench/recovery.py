@@ -1,29 +1,27 @@
 """How fast is a log scanned after a crash?
 
-    python bench/recovery.py [--rounds N] [--log-mib N] [--batch-bytes N]
+    python bench/recovery.py [--rounds N] [--quick]
 
 One log of 2 GiB is filled, the broker killed, and the checkpoint of what was flushed removed, so that
 every byte has to be looked at. From exec until a client is answered, less the same for a folder with an
 empty log, is the time of the scan. Beside it the same files are read in pieces of 1 MiB and their CRC-32C
-taken, which is the least a scan can do. In turn; the figure is the median of the ratios of speed, and the
-exit status 1 when it is below the target. A start after a crash drops what the page cache has of a log, so
-as to see what the disk has; so does the other side.
+taken, which is the least a scan can do. In turn; the figure is the median of the ratios of speed. A start
+after a crash drops what the page cache has of a log, so as to see what the disk has; so does the other side.
 
 Batches are of 1 MiB; the same with batches of 16 KiB is told and has no target: it measures what is done a
 batch.
 """
 
-import argparse
 import os
 import statistics
-import sys
-import tempfile
 import time
 from pathlib import Path
 
 from crc32c import crc32c
-from figures import Figure, progress, ratios
 from frames import TOPIC, create_topic, metadata_frame, produce_frame, receive_frame
+from instrument.answers import Answer
+from instrument.figures import Figure, ratios
+from instrument.question import Options, Question, progress, run
 from servers import Server, start_broker
 
 LOG_MIB = 2 * 1024
@@ -35,9 +33,22 @@ _PIECE_BYTES = 1024 * 1024
 _FORGOTTEN = ("recovery-point-offset-checkpoint", ".kafka_cleanshutdown")
 
 
-def measure(
-    folder: Path, *, rounds: int, log_mib: int = LOG_MIB, batch_bytes: int = MIB_BATCH_BYTES
-) -> list[Figure]:
+def ask(options: Options) -> Answer:
+    """With large batches, then with small ones."""
+    figures: list[Figure] = []
+    for batch_bytes in (MIB_BATCH_BYTES, SMALL_BATCH_BYTES):
+        place = options.folder / str(batch_bytes)
+        place.mkdir()
+        figures += measure(
+            place,
+            rounds=options.rounds,
+            log_mib=1024 if options.quick else LOG_MIB,
+            batch_bytes=batch_bytes,
+        )
+    return Answer(figures)
+
+
+def measure(folder: Path, *, rounds: int, log_mib: int, batch_bytes: int) -> list[Figure]:
     """Fill one log, then start after a crash and take the CRC of its files in turns."""
     full, empty = folder / "full", folder / "empty"
     _fill(full, log_mib, batch_bytes)
@@ -60,9 +71,17 @@ def measure(
             ratios(checks, scans),
             _TARGET if batch_bytes == MIB_BATCH_BYTES else None,
         ),
-        Figure("  recovery scan", [size_mib / seconds for seconds in scans], unit="MiB/s"),
-        Figure("  CRC-32C alone", [size_mib / seconds for seconds in checks], unit="MiB/s"),
-        Figure("  CRC-32C alone, out of the page cache", [size_mib / s for s in cached], unit="MiB/s"),
+        Figure(
+            f"recovery scan, {kib:,} KiB batches", [size_mib / seconds for seconds in scans], unit="MiB/s"
+        ),
+        Figure(
+            f"CRC-32C alone, {kib:,} KiB batches", [size_mib / seconds for seconds in checks], unit="MiB/s"
+        ),
+        Figure(
+            f"CRC-32C out of the page cache, {kib:,} KiB batches",
+            [size_mib / s for s in cached],
+            unit="MiB/s",
+        ),
     ]
 
 
@@ -108,27 +127,7 @@ def _seconds_of_crc(files: list[Path], *, from_disk: bool) -> float:
     return time.perf_counter() - begun
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--log-mib", type=int, default=LOG_MIB)
-    parser.add_argument("--batch-bytes", type=int, help="one size in place of 1 MiB and 16 KiB")
-    options = parser.parse_args()
-    missed = False
-    sizes = [options.batch_bytes] if options.batch_bytes else [MIB_BATCH_BYTES, SMALL_BATCH_BYTES]
-    for batch_bytes in sizes:
-        with tempfile.TemporaryDirectory(prefix="wirekafka-bench-") as folder:
-            figures = measure(
-                Path(folder), rounds=options.rounds, log_mib=options.log_mib, batch_bytes=batch_bytes
-            )
-        for figure in figures:
-            print(figure)
-            missed = missed or figure.missed
-    if missed:
-        sys.exit(1)
-
+QUESTION = Question("recovery", "How fast is a log scanned after a crash?", ask, minutes=3, usual=False)
 
 if __name__ == "__main__":
-    main()
+    run(QUESTION)

@@ -1,10 +1,9 @@
 """Server processes: started, pinned, asked what they cost, stopped.
 
-Clients and servers are pinned to two processors where there are two: left to itself the scheduler now
-and then puts both on one, which halves a figure by chance.
+Called by the questions that look at one broker closely or at a bare server; `rivals` start brokers side by
+side.
 """
 
-import os
 import resource
 import signal
 import socket
@@ -13,20 +12,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-"""Those we may run on, as it was at the start."""
+from instrument import processes
+from instrument.processes import PROCESSORS as PROCESSORS
+from instrument.processes import pin_this_process as pin_this_process
+
 HERE = Path(__file__).resolve().parent
-_CLIENTS, _SERVERS = 0, 1
-
-
-def pin(process_id: int, place: int) -> None:
-    """Keep a process on one processor, where there are at least two."""
-    if len(PROCESSORS) > 1:
-        os.sched_setaffinity(process_id, {PROCESSORS[place]})
-
-
-def pin_this_process() -> None:
-    pin(0, _CLIENTS)
 
 
 class Server:
@@ -50,7 +40,7 @@ class Server:
             cwd=folder,
         )
         if pinned:
-            pin(self.process.pid, _SERVERS)
+            processes.pin(self.process.pid, processes.SERVERS)
         if open_files is not None:
             resource.prlimit(self.process.pid, resource.RLIMIT_NOFILE, (open_files, open_files))
         assert self.process.stdout is not None
@@ -68,20 +58,13 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """What its first thread, which has the event loop, has used of a processor so far."""
-        return int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[0]) / 1e9
+        return processes.loop_seconds(self.process.pid)
 
     def resident_mib(self) -> float:
-        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) / 1024
-        raise RuntimeError("no VmRSS in /proc")
+        return processes.resident_mib(self.process.pid)
 
     def open_files(self) -> int:
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
-
-    @property
-    def broker_process_id(self) -> int:
-        return self.process.pid
+        return processes.open_files(self.process.pid)
 
     def stop(self) -> None:
         self._end(signal.SIGTERM)
@@ -95,12 +78,6 @@ class Server:
         self.process.wait()
         assert self.process.stdout is not None
         self.process.stdout.close()
-
-
-def processor_seconds(process_id: int) -> float:
-    """What all threads of a process have used of processors so far."""
-    fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def start_broker(

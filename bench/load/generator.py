@@ -14,7 +14,7 @@ from typing import Protocol, Self
 
 from load.requests import Requests
 from load.worker import Counted, Part, work
-from servers import PROCESSORS
+from instrument.processes import PROCESSORS
 
 _STARTING_SECONDS = 0.02
 

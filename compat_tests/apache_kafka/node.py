@@ -2,7 +2,7 @@
 
     python -m compat_tests.apache_kafka          # `make kafka`: run one until Ctrl-C
 
-Called by the fixtures of `conftest`; ended by its process id, never by name.
+Called by the fixtures of `conftest` and by the benches; ended by its process id, never by name.
 Source: Kafka's KRaft quick start; StorageTool and kafka.Kafka of the jars.
 """
 
@@ -13,7 +13,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +37,8 @@ SETTINGS = {
     "auto.create.topics.enable": "true",
 }
 """What one node alone needs, and no rebalance delay: as wirekafka's dev profile."""
+LEAN_JAVA = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Starts soon and takes little, for tests; what it does for long it does more slowly."""
 LOG4J = """rootLogger.level=WARN
 rootLogger.appenderRefs=file
 rootLogger.appenderRef.file.ref=F
@@ -86,12 +88,25 @@ def start_node(
     folder: Path, settings: Mapping[str, str] | None = None, *, port: int | None = None
 ) -> KafkaNode:
     """Format the folder if it is new, start a node on it and wait until it answers. Raises NotAvailable."""
+    node = launch_node(folder, settings, port=port)
+    _wait_until_it_answers(node)
+    return node
+
+
+def launch_node(
+    folder: Path,
+    settings: Mapping[str, str] | None = None,
+    *,
+    port: int | None = None,
+    java_options: Sequence[str] = LEAN_JAVA,
+) -> KafkaNode:
+    """Format the folder if it is new and start a node on it, without waiting. Raises NotAvailable."""
     port = free_port() if port is None else port
     properties = _write_files(folder, {**SETTINGS, **(settings or {})}, port, free_port())
-    java = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-    java += [f"-Dlog4j2.configurationFile={folder}/log4j2.properties", "-cp", class_path()]
+    words = [f"-Dlog4j2.configurationFile={folder}/log4j2.properties", "-cp", class_path()]
     if not (folder / "data" / "meta.properties").exists():
-        format_command = [*java, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties)]
+        tool = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties)]
+        format_command = ["java", *LEAN_JAVA, *words, *tool]
         subprocess.run(
             format_command,
             check=True,
@@ -100,10 +115,9 @@ def start_node(
             timeout=START_SECONDS,
         )
     with (folder / "out.log").open("ab") as out:
-        process = subprocess.Popen([*java, "kafka.Kafka", str(properties)], stdout=out, stderr=out)
-    node = KafkaNode(f"127.0.0.1:{port}", folder, process)
-    _wait_until_it_answers(node)
-    return node
+        command = ["java", *java_options, *words, "kafka.Kafka", str(properties)]
+        process = subprocess.Popen(command, stdout=out, stderr=out)
+    return KafkaNode(f"127.0.0.1:{port}", folder, process)
 
 
 def free_port() -> int:

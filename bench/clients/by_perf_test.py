@@ -1,0 +1,99 @@
+"""kafka-producer-perf-test and kafka-consumer-perf-test at work. Run as a program by `fleet`.
+
+One Java machine runs the tools' own main methods one after the other (`Again.java`), so that a work costs no
+start of Java, and is done by code that has been compiled. The rate is the one that the tool tells. Java has
+the options that the tools' scripts give it.
+Source: Kafka's kafka-producer-perf-test.sh and kafka-run-class.sh; ProducerPerformance, ConsumerPerformance.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from clients.work import PATIENCE_SECONDS, Outcome, Work, tell, wait_for_go
+from compat_tests.apache_kafka import jars
+
+_JAVA_OPTIONS = (
+    "-Xmx512M",
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-XX:MaxInlineLevel=15",
+    "-Djava.awt.headless=true",
+)
+_TOOLS = "org.apache.kafka.tools"
+_SENT = re.compile(r"^(\d+) records sent, ([\d.]+) records/sec .* 99\.9th\.$")
+_FETCH_RECORDS_A_SECOND = 9
+"""The column fetch.nMsg.sec: without the time that joining a group took."""
+
+
+class PerfTests:
+    """A Java machine that runs the tools."""
+
+    def __init__(self) -> None:
+        program = str(Path(__file__).with_name("Again.java"))
+        self._java = subprocess.Popen(
+            ["java", *_JAVA_OPTIONS, "-cp", jars.class_path(), program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def run(self, words: list[str]) -> list[str]:
+        """Run a tool; give the lines that it prints."""
+        assert self._java.stdin is not None
+        assert self._java.stdout is not None
+        self._java.stdin.write(" ".join(words) + "\n")
+        self._java.stdin.flush()
+        told: list[str] = []
+        for line in self._java.stdout:
+            if line.strip() == "done":
+                return told
+            told.append(line.strip())
+        raise RuntimeError(f"{words[0]} ended: {told[-3:]}")
+
+    def stop(self) -> None:
+        assert self._java.stdin is not None
+        self._java.stdin.close()
+        self._java.wait()
+
+
+def produce(work: Work, tests: PerfTests) -> float:
+    """Give the records a second that the tool tells."""
+    words = [f"{_TOOLS}.ProducerPerformance", "--topic", work.topic, "--throughput", "-1"]
+    words += ["--num-records", str(work.records), "--record-size", str(work.record_bytes)]
+    words += ["--producer-props", f"bootstrap.servers={work.bootstrap}", f"acks={work.acks}"]
+    words += [f"compression.type={work.compression}"]
+    told = _SENT.match(tests.run(words)[-1])
+    if told is None or int(told[1]) != work.records:
+        raise RuntimeError("not all records were sent")
+    return float(told[2])
+
+
+def consume(work: Work, tests: PerfTests) -> float:
+    """Give the records a second that the tool tells."""
+    words = [f"{_TOOLS}.ConsumerPerformance", "--bootstrap-server", work.bootstrap, "--topic", work.topic]
+    words += ["--num-records", str(work.records), "--timeout", str(int(PATIENCE_SECONDS * 1000))]
+    columns = tests.run([*words, "--hide-header"])[-1].split(",")
+    return float(columns[_FETCH_RECORDS_A_SECOND])
+
+
+def main() -> None:
+    """Do what comes down standard input until it ends."""
+    tests, verbs = PerfTests(), {"produce": produce, "consume": consume}
+    try:
+        for line in sys.stdin:
+            work = Work(**json.loads(line))
+            wait_for_go()
+            tell(Outcome(work.records, work.records / verbs[work.verb](work, tests)))
+    finally:
+        tests.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""A broker that has its turns with the stock clients, and what a turn gives. Called by `throughput`."""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from rivals import RIVALS, RunningBroker
+
+from clients.fleet import Fleet
+from clients.work import Work
+
+MOST_RECORDS = {"perf-test": 250_000, "confluent-kafka": 250_000, "kafka-python": 20_000, "aiokafka": 20_000}
+MOST_BYTES = {"perf-test": 80e6, "confluent-kafka": 200e6, "kafka-python": 80e6, "aiokafka": 80e6}
+"""Of one turn: about a second of the client's time."""
+MANY = 8
+_ADMIN_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What is asked of the clients."""
+
+    name: str
+    record_bytes: int = 1024
+    partitions: int = 1
+    acks: str = "all"
+    compression: str = "none"
+    clients: int = 1
+
+    def records(self, client: str, share: float) -> int:
+        """How many records the clients write in a turn, all together."""
+        most = min(MOST_RECORDS[client], MOST_BYTES[client] / self.record_bytes)
+        return max(1, int(most * share) // MANY) * MANY
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one turn gave; a GB has 1e9 bytes of records' values."""
+
+    records_a_second: float
+    mb_a_second: float
+    cpu_seconds_a_gb: float
+
+
+class Side:
+    """A broker that has its turns."""
+
+    def __init__(self, broker: RunningBroker) -> None:
+        self.broker = broker
+        self.name = broker.name
+        self.lacks = RIVALS[broker.name].lacks
+        self._admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
+
+    @contextmanager
+    def topic(self, name: str, partitions: int) -> Iterator[None]:
+        """A topic that is there for the length of the block."""
+        if "topics" in self.lacks:
+            yield
+            return
+        _wait(self._admin.create_topics([NewTopic(name, partitions, 1)]))
+        yield
+        _wait(self._admin.delete_topics([name]))
+
+    def turn(self, fleet: Fleet, point: Point, verb: str, topic: str, *, share: float = 1.0) -> Turn:
+        """Let a client write what a turn has, or read that much; several readers read a part of it each."""
+        records = point.records(fleet.client, share)
+        work = Work(
+            verb=verb,
+            bootstrap=self.broker.bootstrap,
+            topic=topic,
+            records=records // point.clients if verb == "consume" else records,
+            record_bytes=point.record_bytes,
+            partitions=point.partitions,
+            acks=point.acks,
+            compression=point.compression,
+        )
+        before = self.broker.cpu_seconds()
+        outcome = fleet.run(work, point.clients)
+        used, moved = self.broker.cpu_seconds() - before, outcome.records * point.record_bytes / 1e9
+        return Turn(outcome.records / outcome.seconds, moved * 1e3 / outcome.seconds, used / moved)
+
+
+def _wait(answers: "Mapping[str, Future[None]]") -> None:
+    for answer in answers.values():
+        answer.result(_ADMIN_SECONDS)

@@ -1,0 +1,157 @@
+"""How does cost grow from 1 to 10,000 partitions?
+
+    python bench/growth_partitions.py [--rounds N] [--quick]
+
+In every round each size is made on an empty folder, in topics of up to 100 partitions, and a batch is written to
+every partition; and the one of the first round, which stays, is started again after a clean stop. Measured are the
+processor time of the event loop to create a partition, to write to one and read from one of them picked at
+random, to answer for the metadata of one topic and of all; the time from exec to the first answer and the
+processor time of all threads until then; the memory resident then; and one more topic beside all that is there.
+
+By itself the processor time of a request does not grow, nor does what is spent on a partition that is created or
+named in an answer. What is there in all, to open and to hold, grows with the number.
+"""
+
+import random
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from frames import (
+    METADATA,
+    METADATA_VERSION,
+    check_answered,
+    check_fetched,
+    check_produced,
+    create_topic,
+    fetch_frame,
+    frame,
+    metadata_frame,
+    produce_frame,
+)
+from growing import (
+    FLAT,
+    LINEAR,
+    Curve,
+    Growth,
+    Plotted,
+    connection,
+    cost_us,
+    pinned,
+    request_cost_us,
+    seconds_since,
+)
+from instrument.answers import Answer
+from instrument.question import Options, Question, alternating, progress, run
+from rivals import RunningBroker, start
+
+from wirekafka.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic
+
+_SIZES, _QUICK_SIZES = (1, 10, 100, 1_000, 10_000), (1, 10, 100)
+_A_TOPIC = 100
+_REQUESTS = 300
+_NAMED_IN_ALL = 20_000
+"""So many partitions are named in a round by answers about all."""
+_BATCH_BYTES = 1100
+
+CREATED = Curve("a partition created", "us of processor", FLAT)
+ONE_MORE = Curve("one more topic", "us of processor", FLAT)
+PRODUCE = Curve("produce to one of them", "us of processor", FLAT)
+FETCH = Curve("fetch from one of them", "us of processor", FLAT)
+METADATA_ONE = Curve("metadata of one topic", "us of processor", FLAT)
+METADATA_ALL = Curve("metadata of all", "us of processor", LINEAR)
+START = Curve("exec to first answer", "s", LINEAR)
+START_CPU = Curve("processor time of a start", "s", LINEAR)
+MEMORY = Curve("resident after a start", "MiB", LINEAR)
+STOP = Curve("clean stop", "s", LINEAR)
+
+
+def ask(options: Options) -> Answer:
+    """Make every size in every round, and start it again."""
+    sizes = _QUICK_SIZES if options.quick else _SIZES
+    growth = Growth("partitions")
+    for number, size in alternating(options.rounds, *sizes):
+        folder = options.folder / f"{size}-{number}"
+        _make(growth, folder, size)
+        with start("wirekafka", folder) as broker:
+            growth.add(START, size, seconds_since(broker.exec_at))
+            growth.add(START_CPU, size, broker.cpu_seconds())
+            growth.add(MEMORY, size, broker.resident_mib())
+            pinned(broker)
+            with connection(broker) as sock:
+                _ask_about(growth, broker, sock, size)
+            stopping = time.perf_counter()
+        growth.add(STOP, size, seconds_since(stopping))
+        progress(f"round {number + 1}, {size:,} partitions: {_told(growth, size)}")
+    requests = Plotted(
+        "requests",
+        "A request as partitions grow",
+        [CREATED, ONE_MORE, PRODUCE, FETCH, METADATA_ONE, METADATA_ALL],
+    )
+    starts = Plotted("start", "Start and stop as partitions grow", [START, START_CPU, STOP])
+    memory = Plotted("memory", "Memory as partitions grow", [MEMORY])
+    return growth.answer("Cost as partitions grow", [requests, starts, memory])
+
+
+def _told(growth: Growth, size: int) -> str:
+    told = (growth.last(curve, size) for curve in (CREATED, START, MEMORY))
+    return "{:.0f} us to create one, {:.2f} s to start, {:.0f} MiB".format(*told)
+
+
+def _topics(size: int) -> list[tuple[str, int]]:
+    """Names with how many partitions each."""
+    return [(f"bench-{first}", min(_A_TOPIC, size - first)) for first in range(0, size, _A_TOPIC)]
+
+
+def _make(growth: Growth, folder: Path, size: int) -> None:
+    """Create all partitions, write a batch to each, and stop cleanly."""
+    with start("wirekafka", folder) as broker, connection(broker) as sock:
+        pinned(broker)
+
+        def create() -> int:
+            for name, partitions in _topics(size):
+                create_topic(sock, name, partitions=partitions)
+            return size
+
+        growth.add(CREATED, size, cost_us(broker, create))
+        for name, partitions in _topics(size):
+            check_produced(sock, produce_frame(_BATCH_BYTES, name, partitions=range(partitions)))
+
+
+def _ask_about(growth: Growth, broker: RunningBroker, sock: socket.socket, size: int) -> None:
+    """One request after the other to partitions picked at random, and about all of them."""
+    picked = [random.choice(_topics(size)) for _ in range(_REQUESTS)]
+    produces = [_produce(name, random.randrange(partitions)) for name, partitions in picked]
+    fetches = [fetch_frame(0, _BATCH_BYTES, name) for name, _ in picked]
+    one = _metadata_of(picked[0][0])
+    check_fetched(sock, fetches[0], _BATCH_BYTES // 2)
+    check_produced(sock, produces[0])
+    check_answered(sock, one)
+    growth.add(PRODUCE, size, request_cost_us(broker, sock, produces))
+    growth.add(FETCH, size, request_cost_us(broker, sock, fetches))
+    growth.add(METADATA_ONE, size, request_cost_us(broker, sock, [one] * _REQUESTS))
+    times = min(_REQUESTS, max(3, _NAMED_IN_ALL // size))
+    growth.add(METADATA_ALL, size, request_cost_us(broker, sock, [metadata_frame()] * times))
+    growth.add(ONE_MORE, size, cost_us(broker, lambda: _create_more(sock)))
+
+
+def _create_more(sock: socket.socket, count: int = 10) -> int:
+    for number in range(count):
+        create_topic(sock, f"more-{number}")
+    return count
+
+
+def _produce(topic: str, partition: int) -> bytes:
+    return produce_frame(_BATCH_BYTES, topic, partitions=[partition])
+
+
+def _metadata_of(topic: str) -> bytes:
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
+    return frame(METADATA.key, METADATA_VERSION, request)
+
+
+QUESTION = Question("growth_partitions", "How does cost grow with partitions?", ask, minutes=2)
+
+if __name__ == "__main__":
+    run(QUESTION)
