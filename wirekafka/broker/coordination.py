@@ -1,12 +1,13 @@
 """Group id to the journal of its shard: one machine for each partition of `__consumer_offsets`.
 
-Called by the group handlers, and by `cluster` as that topic is made or removed.
+Called by the group handlers, and by `cluster` as that topic is made or removed. The machine is imported
+for the first shard: until then no broker needs it.
 
 Source: Kafka's GroupCoordinatorService and CoordinatorRuntime.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
@@ -14,20 +15,14 @@ from wirekafka.broker.firebreak import contained
 from wirekafka.broker.group_settings import group_config
 from wirekafka.broker.journal import Interruption, Journal
 from wirekafka.broker.partition import Partition
-from wirekafka.groups import (
-    DeletedTopic,
-    GroupRecord,
-    GroupShard,
-    OverridesOf,
-    Topics,
-    at_pace,
-    partition_for,
-    records,
-)
+from wirekafka.groups import OverridesOf, Topics, at_pace, partition_for
 from wirekafka.machine import Decision, Ticket
 from wirekafka.metadata import Settings
 from wirekafka.observability import get_logger
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError, MalformedMessage
+
+if TYPE_CHECKING:
+    from wirekafka.groups import GroupRecord, GroupShard
 
 logger = get_logger("broker")
 
@@ -37,8 +32,6 @@ _ANEW_EVERY_MS = 3_600_000
 """Longer than any session: what fails again and again may not keep all else from falling due."""
 
 T = TypeVar("T")
-
-GroupJournal = Journal[GroupRecord]
 
 
 class Coordination:
@@ -63,10 +56,10 @@ class Coordination:
         self._topics = topics
         self._overrides_of = overrides_of
         self._ask_again = ask_again
-        self._shards: dict[int, tuple[GroupShard, GroupJournal] | None] = {}
+        self._shards: dict[int, tuple[GroupShard, Journal[GroupRecord]] | None] = {}
 
     @property
-    def shards(self) -> Iterable[GroupShard]:
+    def shards(self) -> "Iterable[GroupShard]":
         """Every shard, for listing groups."""
         return [shard for shard, _ in self._open()]
 
@@ -99,6 +92,8 @@ class Coordination:
             self._load_shard(index, partition, may_start_anew_ms=self._clock.now_ms() + _ANEW_EVERY_MS)
 
     def _load_shard(self, index: int, partition: Partition, may_start_anew_ms: int = 0) -> None:
+        from wirekafka.groups import GroupShard, records
+
         shard = GroupShard(index, self._at_pace, self._topics, self._overrides_of)
         self._tell_the_time(shard)
         journal = Journal(
@@ -127,7 +122,7 @@ class Coordination:
             journal.close()
         self._shards.clear()
 
-    def look(self, group_id: str) -> GroupShard:
+    def look(self, group_id: str) -> "GroupShard":
         """The shard that holds a group, to be read only. Raises NOT_COORDINATOR as `ask` does."""
         return self._find(group_id)[0]
 
@@ -144,7 +139,7 @@ class Coordination:
                 f"{most_bytes} (max.message.bytes).",
             )
 
-    def tell(self, group_id: str, hear: Callable[[GroupShard, int], T]) -> T:
+    def tell(self, group_id: str, hear: "Callable[[GroupShard, int], T]") -> T:
         """Let the group's shard hear what needs no record and no waiting, such as a heartbeat."""
         shard, journal = self._find(group_id)
         self._keep_pace()
@@ -154,7 +149,7 @@ class Coordination:
         return answer
 
     async def ask(
-        self, group_id: str, decide: Callable[[GroupShard, Ticket, int], Decision[GroupRecord]]
+        self, group_id: str, decide: "Callable[[GroupShard, Ticket, int], Decision[GroupRecord]]"
     ) -> object:
         """Let the group's shard decide, carry it out, and wait for its reply.
 
@@ -170,16 +165,16 @@ class Coordination:
     async def ask_until(
         self,
         group_id: str,
-        decide: Callable[[GroupShard, Ticket, int], Decision[GroupRecord]],
+        decide: "Callable[[GroupShard, Ticket, int], Decision[GroupRecord]]",
         interrupted: Callable[[], Awaitable[None]],
-        decide_then: Callable[[GroupShard, int], Decision[GroupRecord]],
+        decide_then: "Callable[[GroupShard, int], Decision[GroupRecord]]",
     ) -> object:
         """Do as `ask` does, and when `interrupted` returns before there is a reply, ask for one."""
         shard, journal = self._find(group_id)
         self._keep_pace()
         self._tell_the_time(shard)
 
-        def decide_later(now_ms: int) -> Decision[GroupRecord]:
+        def decide_later(now_ms: int) -> "Decision[GroupRecord]":
             self._tell_the_time(shard)
             return decide_then(shard, now_ms)
 
@@ -200,6 +195,8 @@ class Coordination:
 
     def topic_deleted(self, name: str, topic_id: bytes) -> None:
         """Drop what groups have committed for a topic that is no more."""
+        from wirekafka.groups import DeletedTopic
+
         for shard, journal in self._open():
             journal.carry_out(shard.delete_offsets_of_topics([DeletedTopic(name, topic_id)]))
 
@@ -221,13 +218,13 @@ class Coordination:
             for shard in self.shards:
                 shard.config = config
 
-    def _tell_the_time(self, shard: GroupShard) -> None:
+    def _tell_the_time(self, shard: "GroupShard") -> None:
         shard.wall_lead_ms = self._clock.wall_ms() - self._clock.now_ms()
 
-    def _open(self) -> list[tuple[GroupShard, GroupJournal]]:
+    def _open(self) -> "list[tuple[GroupShard, Journal[GroupRecord]]]":
         return [entry for entry in self._shards.values() if entry is not None]
 
-    def _find(self, group_id: str) -> tuple[GroupShard, GroupJournal]:
+    def _find(self, group_id: str) -> "tuple[GroupShard, Journal[GroupRecord]]":
         if not self._shards:
             raise KafkaError(ErrorCode.NOT_COORDINATOR, f"{OFFSETS_TOPIC} has not been made yet.")
         index = partition_for(group_id, len(self._shards))

@@ -1,6 +1,6 @@
 """`wirekafka log`: look into the logs of a stopped broker, and mend what is damaged.
 
-Calls `storage.stopped_folder`.
+Calls `storage.repair.stopped_folder`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,14 +11,8 @@ import click
 
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import KafkaError
-from wirekafka.storage import (
-    DataDirectoryInUse,
-    Remedy,
-    Repaired,
-    StoppedFolder,
-    Verified,
-    stopped_folder,
-)
+from wirekafka.storage import DataDirectoryInUse
+from wirekafka.storage.repair import Remedy, Repaired, StoppedFolder, Verified, stopped_folder
 
 _DATA_DIR = click.option(
     "--data-dir",

@@ -22,6 +22,7 @@ from wirekafka.storage.log.log import Appended, PartitionLog
 from wirekafka.storage.log.opening import may_pass
 from wirekafka.storage.log.progress import OpeningGivenUp, OpeningProgress
 from wirekafka.storage.log.retention import has_passed_segments, start_after_retention
+from wirekafka.storage.log.run import MOST_BATCHES, NOT_PLAIN, Run, begin_run
 from wirekafka.storage.log.timestamps import (
     TimestampOffset,
     TimestampSearch,
@@ -30,14 +31,13 @@ from wirekafka.storage.log.timestamps import (
     searches_at_or_after,
     unread_segments,
 )
-from wirekafka.storage.repair.repair import Repaired
-from wirekafka.storage.repair.stopped_folder import StoppedFolder, stopped_folder
-from wirekafka.storage.repair.verification import Remedy, Verified
 
 __all__ = [
     "COMPACT",
     "DELETE",
     "FSYNC",
+    "MOST_BATCHES",
+    "NOT_PLAIN",
     "PRODUCER_COMPRESSION",
     "Appended",
     "Buffer",
@@ -55,13 +55,11 @@ __all__ = [
     "OpeningProgress",
     "Origin",
     "PartitionLog",
-    "Remedy",
-    "Repaired",
-    "StoppedFolder",
+    "Run",
     "TimestampOffset",
     "TimestampSearch",
     "Unreadable",
-    "Verified",
+    "begin_run",
     "belongs",
     "clean",
     "cleanable",
@@ -74,6 +72,5 @@ __all__ = [
     "search_largest",
     "searches_at_or_after",
     "start_after_retention",
-    "stopped_folder",
     "unread_segments",
 ]

@@ -16,7 +16,8 @@ from tests.storage.damaging import (
 )
 from tests.storage.support import TOPIC_ID, TOPIC_PARTITION, FaultyFiles, Store
 from wirekafka.protocol.error_codes import KafkaError
-from wirekafka.storage import LogDirectory, Repaired, stopped_folder
+from wirekafka.storage import LogDirectory
+from wirekafka.storage.repair import Repaired, stopped_folder
 
 FIRST = f"{0:020d}.log"
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.storage.damaging import filled, flip
 from tests.storage.support import TOPIC_PARTITION, Store
-from wirekafka.storage import DataDirectoryInUse, stopped_folder
+from wirekafka.storage import DataDirectoryInUse
+from wirekafka.storage.repair import stopped_folder
 
 
 def test_a_folder_in_use_is_not_taken(store: Store) -> None:

@@ -11,9 +11,9 @@ Source: Kafka's DefaultRecordBatch and ByteBufferLogInputStream.
 import struct
 
 import construct
-from crc32c import crc32c
 
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.records.checksum import crc32c
 from wirekafka.protocol.records.compression import DEFAULT_MAX_BYTES, decompress
 from wirekafka.protocol.records.record import LEAST_RECORD_BYTES, Record, decode_record
 from wirekafka.protocol.records.varint import Buffer
@@ -52,9 +52,10 @@ _CRC_POSITION = 17
 _ATTRIBUTES_POSITION = 21
 _MAX_TIMESTAMP_POSITION = 35
 _ATTRIBUTES_OF_CREATE_TIME = 0x77
-_START = struct.Struct(">qii")
+START = struct.Struct(">qii")
+"""What an append rewrites: base offset, length as it was, leader epoch."""
 _unpack_header = HEADER.unpack_from
-_pack_start = _START.pack_into
+_pack_start = START.pack_into
 
 
 class RecordBatch:

@@ -6,8 +6,6 @@ MemoryRecordsBuilder.
 
 from collections.abc import Sequence
 
-from crc32c import crc32c
-
 from wirekafka.protocol.records.batch import (
     HEADER,
     HEADER_BYTES,
@@ -16,6 +14,7 @@ from wirekafka.protocol.records.batch import (
     NO_PRODUCER_ID,
     NO_SEQUENCE,
 )
+from wirekafka.protocol.records.checksum import crc32c
 from wirekafka.protocol.records.compression import Codec, compress
 from wirekafka.protocol.records.record import NO_TIMESTAMP, Record, encode_record
 

@@ -9,11 +9,10 @@ Source: Kafka's LogValidator.validateMessagesAndAssignOffsetsCompressed, MemoryR
 
 import struct
 
-from crc32c import crc32c
-
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.records import HEADER_BYTES, Codec, RecordBatch, walk_records
 from wirekafka.protocol.records.batch import HEADER, LENGTH_PREFIX_BYTES, MAGIC_V2, TRANSACTIONAL_FLAG
+from wirekafka.protocol.records.checksum import crc32c
 from wirekafka.protocol.records.compression import compress
 from wirekafka.protocol.records.varint import Buffer as Bytes
 from wirekafka.protocol.records.varint import write_varint

@@ -15,11 +15,10 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
-from crc32c import crc32c
-
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import HEADER_BYTES, Record, RecordBatch, decode_records
 from wirekafka.protocol.records.batch import HEADER, LENGTH_PREFIX_BYTES, MAGIC_V2
+from wirekafka.protocol.records.checksum import crc32c
 from wirekafka.protocol.records.compression import compress
 from wirekafka.protocol.records.record import NO_TIMESTAMP, encode_record
 from wirekafka.storage.cleaning.keys import RecordKey, keys_of

@@ -9,8 +9,7 @@ Source: Kafka's ProducerStateManager and its ProducerSnapshot schema, version 1.
 import struct
 from collections.abc import Mapping
 
-from crc32c import crc32c
-
+from wirekafka.protocol.records.checksum import crc32c
 from wirekafka.storage.producers.state import NO_TRANSACTION, AppendedBatch, Producer
 
 _VERSION = 1

@@ -12,10 +12,9 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-from crc32c import crc32c
-
 from wirekafka.protocol.records import HEADER_BYTES, RecordBatch
 from wirekafka.protocol.records.batch import LEAST_BATCH_LENGTH, LENGTH_PREFIX_BYTES, MAGIC_V2
+from wirekafka.protocol.records.checksum import crc32c
 from wirekafka.storage.disk.files import OpenFile
 
 _SEARCH_BYTES = 8 * 1024
