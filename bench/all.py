@@ -70,7 +70,7 @@ def ask(asked: Question, arguments: argparse.Namespace, folder: Path) -> str | N
     except subprocess.TimeoutExpired:
         _end(process)
         return f"ended after {_PATIENCE:g} times its {asked.minutes:g} minutes"
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         _end(process)
         raise
     answer = folder / f"{asked.name}.json"
@@ -138,6 +138,7 @@ def main() -> None:
         for one in map(question, NAMES):
             print(f"{one.name:<20} {one.minutes:4g} min  {'' if one.usual else '(--only) '}{one.title}")
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     folder = arguments.results or (QUICK_RESULTS if arguments.quick else results.RESULTS)
     folder.mkdir(parents=True, exist_ok=True)
     names = NAMES if arguments.only is None else arguments.only

@@ -2,9 +2,9 @@
 
     python bench/bare_echo.py {whatever-came|one-by-one}
 
-`whatever-came` is the echo server of trio's tutorial: it sends back what has come, be it five requests or half of
-one, and does not know where one ends. `one-by-one` does what a server of requests has to: it finds a length
-and as many bytes as it says, and answers each request by a send of its own.
+`whatever-came` is the echo server of trio's tutorial: it sends back what has come, be it five requests or
+half of one, and does not know where one ends. `one-by-one` does what a server of requests has to: it finds
+a length and as many bytes as it says, and answers each request by a send of its own.
 """
 
 import sys

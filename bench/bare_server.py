@@ -1,12 +1,11 @@
 """The least a trio server can do with the same bytes: what `limit.py` measures the broker against.
 
-    python bench/bare_server.py FOLDER [--overwrite]
+    python bench/bare_server.py FOLDER
 
 A frame with a length is received, its CRC-32C taken, written to the end of a file, as a log is, and
-answered with ten bytes. A new file is begun every 256 MiB; with --overwrite the one file is written from
-its start again, over pages that the cache has already: that is no log, and tells what new pages cost.
-In the place of a length, -1 with a position and a size asks for so many bytes of the first file, which are sent by
-sendfile; -2 throws away the files but the first. Nothing else is looked at.
+answered with ten bytes. A new file is begun every 256 MiB, and so every page is new, as in a log.
+In the place of a length, -1 with a position and a size asks for so many bytes of the first file, which are
+sent by sendfile; -2 throws away the files but the first. Nothing else is looked at.
 """
 
 import os
@@ -28,8 +27,8 @@ _LARGEST_FRAME_BYTES = 32 * 1024 * 1024
 class LogFiles:
     """Where the bytes go."""
 
-    def __init__(self, folder: Path, *, overwrite: bool) -> None:
-        self._folder, self._overwrite = folder, overwrite
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._position = 0
         self._paths: list[Path] = []
         self._file = self.first = self._open()
@@ -37,17 +36,15 @@ class LogFiles:
     def write(self, data: memoryview) -> None:
         if self._position + len(data) > _FILE_BYTES:
             self._position = 0
-            if not self._overwrite:
-                self._file = self._open()
+            self._file = self._open()
         self._position += os.pwrite(self._file, data, self._position)
 
     def forget(self) -> None:
         """Throw away all files but the first, and go on with a new one."""
         for path in self._paths[1:]:
             path.unlink(missing_ok=True)
-        if not self._overwrite:
-            self._position = 0
-            self._file = self._open()
+        self._position = 0
+        self._file = self._open()
 
     def _open(self) -> int:
         if len(self._paths) > 1:
@@ -94,8 +91,8 @@ async def send_file(sock: trio.socket.SocketType, file: int, position: int, size
             await trio.lowlevel.wait_writable(sock.fileno())
 
 
-async def main(folder: Path, *, overwrite: bool) -> None:
-    files = LogFiles(folder, overwrite=overwrite)
+async def main(folder: Path) -> None:
+    files = LogFiles(folder)
     async with trio.open_nursery() as nursery:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
         port = listeners[0].socket.getsockname()[1]
@@ -108,9 +105,5 @@ async def main(folder: Path, *, overwrite: bool) -> None:
         await trio.serve_listeners(peer, listeners, handler_nursery=nursery)
 
 
-async def run() -> None:
-    await main(Path(sys.argv[1]), overwrite="--overwrite" in sys.argv[2:])
-
-
 if __name__ == "__main__":
-    trio.run(run)
+    trio.run(main, Path(sys.argv[1]))

@@ -62,6 +62,11 @@ def frame(key: int, version: int, message: Message) -> bytes:
     return struct.pack(">i", len(body)) + body
 
 
+def numbered(request: bytes, correlation_id: int) -> bytes:
+    """The same request under another correlation id."""
+    return request[:8] + struct.pack(">i", correlation_id) + request[12:]
+
+
 def batch_of(batch_bytes: int) -> bytearray:
     """A batch of records of RECORD_BYTES, uncompressed, about `batch_bytes` in all."""
     record = Record(value=os.urandom(RECORD_BYTES))
@@ -182,7 +187,7 @@ def delete_topic(sock: socket.socket, name: str) -> None:
 
 
 def check_answered(sock: socket.socket, request: bytes) -> int:
-    """A request of any kind is answered, with no error in it; give the answer's size with its length in front."""
+    """A request of any kind is answered with no error; give the answer's size, its length prefix included."""
     key, version = struct.unpack_from(">hh", request, 4)
     sock.sendall(request)
     answer = bytes(receive_frame(sock, bytearray(_LARGEST_ANSWER)))

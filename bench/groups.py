@@ -2,8 +2,8 @@
 
     python bench/groups.py [--rounds N] [--quick]
 
-Against Apache Kafka, in one run, taking turns; where that cannot be had wirekafka alone is told. Consumers are
-confluent-kafka's with its defaults, by both protocols.
+Against Apache Kafka, in one run, taking turns; where that cannot be had wirekafka alone is told. Consumers
+are confluent-kafka's with its defaults, by both protocols.
 
 *lone*: from a member's subscribe to its first record. *second*: from a second member's subscribe until every
 partition has one of the two and both read, the first having been there for some seconds; *taken over* is the
@@ -82,17 +82,18 @@ def brokers(folder: Path) -> Iterator[list[Place]]:
         yield places
 
 
-def measure_rebalances(places: Sequence[Place], rounds: int) -> list[Figure]:
+def measure_rebalances(places: Sequence[Place], rounds: int, *, quick: bool) -> list[Figure]:
     """Let every broker have its turn in every round; one round to warm up is not counted."""
+    waits = (_FIRST_ALONE_SOON_S,) if quick else _FIRST_ALONE_S
     topic = "bench"
     times: Times = {}
     with ExitStack() as stack:
         for place in places:
             make_topic(place.bootstrap, topic)
             stack.callback(Writer(place.bootstrap, topic).stop)
-        for number in range(rounds + 1):
+        for number in range(1 if quick else 0, rounds + 1):
             progress(f"round {number} of {rounds}")
-            alone_s = _FIRST_ALONE_S[number % len(_FIRST_ALONE_S)]
+            alone_s = waits[number % len(waits)]
             for protocol in PROTOCOLS:
                 for place in places:
                     measured = _one_turn(place, protocol, topic, alone_s)
@@ -178,7 +179,7 @@ def ask(options: Options) -> Answer:
     """Rebalances, then heartbeats."""
     seconds = 3.0 if options.quick else 12.0
     with brokers(options.folder) as places:
-        figures = measure_rebalances(places, options.rounds)
+        figures = measure_rebalances(places, options.rounds, quick=options.quick)
         return Answer(figures + measure_beats(places, options.rounds, seconds))
 
 

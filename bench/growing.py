@@ -1,12 +1,15 @@
-"""How a cost grows with a size: measurements by size, their slope on two logarithmic axes, and what it may be.
+"""How a cost grows with a size: what was measured, its slope on two logarithmic axes, and what that may be.
 
-On such axes a cost that does not grow is flat, slope 0, and one that doubles with the size has slope 1. A curve
-is judged by two slopes: that of the straight line nearest to all its points, and that of its last decade, where
-what grows has left behind what was there from the start. The second, of fewer points, is allowed a little more.
+On such axes a cost that does not grow is flat, slope 0, and one that doubles with the size has slope 1. A
+curve is judged by two slopes: that of the straight line nearest to all its points, and that of its last
+decade, where what grows has left behind what was there from the start. The second, of fewer points, is
+allowed a little more.
+
 Called by the questions named growth_*.
 """
 
 import math
+import resource
 import socket
 import statistics
 import time
@@ -25,6 +28,8 @@ FLAT, LINEAR = 0.15, 1.1
 """The steepest that a curve may be all in all: of what should not grow, and of what grows with the size."""
 _MORE_IN_THE_LAST_DECADE = 0.1
 _MICROSECONDS = 1e6
+_LEAST = 1e-6
+"""What is less has no place on a logarithmic axis."""
 _ANSWER_BYTES = 1024 * 1024
 
 
@@ -57,9 +62,11 @@ class Growth:
     def add(self, curve: Curve, size: float, sample: float) -> None:
         self._samples.setdefault(curve, {}).setdefault(size, []).append(sample)
 
-    def last(self, curve: Curve, size: float) -> float:
-        """The newest sample."""
-        return self._samples[curve][size][-1]
+    def told(self, curves: Sequence[Curve], size: float) -> str:
+        """The newest samples at a size, in words."""
+        return "; ".join(
+            f"{each.name} {number(self._samples[each][size][-1])} {each.unit}" for each in curves
+        )
 
     def figures(self) -> list[Figure]:
         """For every curve that is judged how much steeper it is than allowed, if it is: its slope."""
@@ -107,7 +114,7 @@ class Growth:
 def slope(points: Sequence[tuple[float, float]]) -> float:
     """How steep the straight line nearest to the points is, on two logarithmic axes; 0 for a single point."""
     xs = [math.log(x) for x, _ in points]
-    ys = [math.log(y) for _, y in points]
+    ys = [math.log(max(y, _LEAST)) for _, y in points]
     if len(set(xs)) < 2:
         return 0.0
     return statistics.linear_regression(xs, ys).slope
@@ -131,6 +138,12 @@ def connected(broker: RunningBroker) -> socket.socket:
     sock = socket.create_connection((host, int(port)), timeout=60)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
+
+
+def allow_connections(count: int) -> None:
+    """Let this process hold so many, and some files beside them."""
+    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(least, min(count + 200, most)), most))
 
 
 @contextmanager

@@ -2,15 +2,13 @@
 
     python bench/limit.py [--rounds N] [--quick] [--results FOLDER]
 
-In: four connections with five produce requests in flight on each, to the broker; and the same bytes to a bare
-trio loop that receives them, checks CRC-32C and appends them to a file. Out: four connections fetch what was
-written, each one batch after the other; and take the same bytes from a bare trio loop that does nothing but
-sendfile. With requests of 1 MiB and of 64 KiB. Turns alternate, so that both sides meet the same weather; a figure
-is the median of the ratios broker / bare.
+In: four connections with five produce requests in flight on each, to the broker; and the same bytes to a
+bare trio loop that receives them, checks CRC-32C and appends them to a file. Out: four connections fetch what
+was written, each one batch after the other; and take the same bytes from a bare trio loop that does nothing
+but sendfile. With requests of 1 MiB and of 64 KiB. Turns alternate, so that both sides meet the same weather;
+a figure is the median of the ratios broker / bare.
 
-By processor time the same is said of the thread that has the event loop; that holds on a busy machine too. One
-more is told and has no target: the ratio to a loop that writes over the same 256 MiB again and again, which is
-spared the cost of new pages that every log has.
+By processor time the same is said of the thread that has the event loop; that holds on a busy machine too.
 """
 
 import os
@@ -18,6 +16,7 @@ import struct
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import frames
@@ -92,28 +91,24 @@ def _nothing() -> None:
 
 
 def measure_in(
-    load: LoadGenerator, folder: Path, size: int, *, rounds: int, seconds: float, overwriting: bool = False
+    load: LoadGenerator, folder: Path, size: int, *, rounds: int, seconds: float
 ) -> dict[str, list[Turn]]:
-    """Send the same requests to the broker and to one or two bare loops in turn."""
+    """Send the same requests to both in turn."""
     request = frames.produce_frame(size - _ROOM_BYTES)
     each = [Same(request, IN_FLIGHT)] * CONNECTIONS
-    broker = start_broker(folder / "in", _SETTINGS)
-    bare = {"bare": start_bare(folder)}
-    if overwriting:
-        (folder / "over").mkdir()
-        bare["bare, old pages"] = start_bare(folder / "over", "--overwrite")
+    broker, bare = start_broker(folder / "in", _SETTINGS), start_bare(folder)
     try:
         with broker.connect() as sock:
             frames.create_topic(sock)
             answer_bytes = frames.check_answered(sock, request)
-        sides = [Side("broker", broker, lambda: each, answer_bytes, IN_FLIGHT, lambda: _new_topic(broker))]
-        for name, server in bare.items():
-            forget = _forgetting(server)
-            sides.append(Side(name, server, lambda: each, _BARE_ANSWER_BYTES, IN_FLIGHT, forget))
+        sides = [
+            Side("broker", broker, lambda: each, answer_bytes, IN_FLIGHT, partial(_new_topic, broker)),
+            Side("bare", bare, lambda: each, _BARE_ANSWER_BYTES, IN_FLIGHT, partial(_forget, bare)),
+        ]
         return _turns(load, sides, rounds=rounds, seconds=seconds)
     finally:
-        for server in (broker, *bare.values()):
-            server.stop()
+        broker.stop()
+        bare.stop()
 
 
 def _new_topic(broker: Server) -> None:
@@ -122,13 +117,10 @@ def _new_topic(broker: Server) -> None:
         frames.create_topic(sock)
 
 
-def _forgetting(bare: Server) -> Callable[[], None]:
-    def forget() -> None:
-        with bare.connect() as sock:
-            sock.sendall(struct.pack(">i", _BARE_FORGET))
-            frames.receive_frame(sock, bytearray(1024))
-
-    return forget
+def _forget(bare: Server) -> None:
+    with bare.connect() as sock:
+        sock.sendall(struct.pack(">i", _BARE_FORGET))
+        frames.receive_frame(sock, bytearray(1024))
 
 
 def _turns(
@@ -152,20 +144,14 @@ def _turns(
 
 
 def figures(way: str, size: int, measured: dict[str, list[Turn]]) -> list[Figure]:
-    """The ratio to the bare loop by wall and by processor time; to others, where there are any, as told."""
-    found = []
-    ours = measured["broker"]
-    for name in list(measured)[1:]:
-        theirs = measured[name]
-        speeds = [turn.requests_a_second for turn in ours], [turn.requests_a_second for turn in theirs]
-        costs = (
-            [turn.processor_us_a_request for turn in theirs],
-            [turn.processor_us_a_request for turn in ours],
-        )
-        target = TARGETS[size] if name == "bare" else None
-        found.append(Figure(f"{way}, {_NAMES[size]}: broker / {name}", ratios(*speeds), target))
-        found.append(Figure("  by processor time", ratios(*costs)))
-    return found
+    """The ratio to the bare loop by wall and by processor time."""
+    ours, theirs = measured["broker"], measured["bare"]
+    speeds = [turn.requests_a_second for turn in ours], [turn.requests_a_second for turn in theirs]
+    costs = [turn.processor_us_a_request for turn in theirs], [turn.processor_us_a_request for turn in ours]
+    return [
+        Figure(f"{way}, {_NAMES[size]}: broker / bare", ratios(*speeds), TARGETS[size]),
+        Figure("  by processor time", ratios(*costs)),
+    ]
 
 
 def ask(options: Options) -> Answer:

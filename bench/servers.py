@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from instrument import processes
-from instrument.processes import PROCESSORS as PROCESSORS
-from instrument.processes import pin_this_process as pin_this_process
 
 HERE = Path(__file__).resolve().parent
 

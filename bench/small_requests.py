@@ -3,25 +3,28 @@
     python bench/small_requests.py [--rounds N] [--quick] [--results FOLDER]
 
 Sixteen connections send produce requests of one batch of 1 KiB, five in flight on each. The same bytes go to
-two bare trio servers (`bare_echo.py`). The one takes requests one by one, as a server has to: it finds length and
-body and answers each. The other is the echo of trio's tutorial, which sends back whatever came. It does
-not know what a request is: it answers all that are there by one send, and so costs what the two system calls do.
-The target is held to the first; the ratio to the second is told.
+two bare trio servers (`bare_echo.py`). The one takes requests one by one, as a server has to: it finds length
+and body and answers each. The other is the echo of trio's tutorial, which sends back whatever came. It does
+not know what a request is: it answers all that are there by one send, and so costs what two system calls do.
+The target is held to the first; the ratio to the second is told. Once the batches are plain and go by topic
+name, once they are as Java's producers send them by default: by topic id, with a producer's id and sequence
+numbers. Requests differ in correlation id and records, as a client's do.
 
-All run at the same time and have their turns one after the other. By turns of the broker alone are told
-what other kinds of small requests cost: as stock clients send them (topic ids, idempotent), to one partition and
-to many, and reads.
+All run at the same time and have their turns one after the other. Turns of the broker alone tell what other
+kinds of small requests cost: as stock clients send them (topic ids, idempotent), to one partition and to
+many, and reads.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import frames
 from instrument.answers import Answer, Bars, Spread, Table
 from instrument.figures import Figure, ratios
 from instrument.question import Options, Question, alternating, progress, run
-from load import LoadGenerator, Numbered, Requests, Same, Turn
+from load import InTurn, LoadGenerator, Numbered, Requests, Turn
 from servers import Server, start_broker
 
 CONNECTIONS, IN_FLIGHT, BATCH_BYTES = 16, 5, 1024
@@ -31,7 +34,9 @@ _TOPIC = "small"
 _BY_NAME, _BY_ID, _OLD = 9, 13, 7
 _HERE = Path(__file__).resolve().parent
 _SEGMENT_BYTES = 256 * 1024 * 1024
-_OURS, _ONE_BY_ONE, _WHATEVER_CAME = "broker", "one-by-one", "whatever-came"
+_DIFFERENT = 64
+_PLAIN, _IDEMPOTENT = "broker", "broker, idempotent"
+_ONE_BY_ONE, _WHATEVER_CAME = "one-by-one", "whatever-came"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,48 +55,58 @@ class Kinds:
 
     server: Server
     topic_id: bytes
-    batch: bytearray = field(default_factory=lambda: frames.batch_of(BATCH_BYTES))
+    batches: Sequence[bytearray] = field(
+        default_factory=lambda: [frames.batch_of(BATCH_BYTES) for _ in range(_DIFFERENT)]
+    )
     producer_id: int = 1_000_000
 
-    def same(self, name: str, request: bytes) -> Kind:
-        return Kind(name, self.server, [Same(request, IN_FLIGHT)] * CONNECTIONS, self._answer_bytes(request))
+    def reading(self, name: str, request: bytes) -> Kind:
+        return self._in_turn(name, [request] * _DIFFERENT)
 
-    def by_name(self) -> Kind:
-        return self.same("produce v9, by name", self._produce(_TOPIC, version=_BY_NAME))
+    def plain(self, name: str, topic: str | bytes, version: int) -> Kind:
+        return self._in_turn(name, self.produce_requests(topic, version))
+
+    def produce_requests(self, topic: str | bytes, version: int) -> list[bytes]:
+        return [frames.produce_frame_of(batch, topic, version=version) for batch in self.batches]
+
+    def _in_turn(self, name: str, requests: Sequence[bytes]) -> Kind:
+        each = differing(requests)
+        return Kind(name, self.server, each, self._answer_bytes(requests[0]))
 
     def idempotent(self, name: str, partitions: Sequence[Sequence[int]]) -> Kind:
         """A producer of its own for each connection, which writes to these partitions with each request."""
-        requests = []
+        batch, requests = self.batches[0], []
         for index in range(CONNECTIONS):
-            request = self._produce(self.topic_id, partitions=partitions[index % len(partitions)])
+            to = partitions[index % len(partitions)]
+            request = frames.produce_frame_of(batch, self.topic_id, version=_BY_ID, partitions=to)
             self.producer_id += 1
-            requests.append(Numbered(request, bytes(self.batch), self.producer_id, IN_FLIGHT))
-        looked_at = self._produce(self.topic_id, partitions=partitions[0])
-        return Kind(name, self.server, requests, self._answer_bytes(looked_at))
+            requests.append(Numbered(request, bytes(batch), self.producer_id, IN_FLIGHT))
+        return Kind(name, self.server, requests, self._answer_bytes(request))
 
     def all(self) -> list[Kind]:
         one_each = [[index] for index in range(PARTITIONS)]
         four_each = [list(range(first, first + 4)) for first in range(0, PARTITIONS, 4)]
         return [
-            self.by_name(),
-            self.same("produce v7, by name, before flexible versions", self._produce(_TOPIC, version=_OLD)),
-            self.same("produce v13, by topic id", self._produce(self.topic_id)),
+            self.plain("produce v9, by name", _TOPIC, _BY_NAME),
+            self.plain("produce v7, by name, before flexible versions", _TOPIC, _OLD),
+            self.plain("produce v13, by topic id", self.topic_id, _BY_ID),
             self.idempotent("produce v13, idempotent", [[0]]),
             self.idempotent("the same, to 16 partitions", one_each),
             self.idempotent("the same, 4 batches a request", four_each),
-            self.same("fetch v12 of one batch", frames.fetch_frame(0, BATCH_BYTES, _TOPIC)),
-            self.same("metadata v12 of all topics (2)", frames.metadata_frame()),
-            self.same("ApiVersions v3", frames.api_versions_frame()),
+            self.reading("fetch v12 of one batch", frames.fetch_frame(0, BATCH_BYTES, _TOPIC)),
+            self.reading("metadata v12 of 16 partitions", frames.metadata_frame()),
+            self.reading("ApiVersions v3", frames.api_versions_frame()),
         ]
-
-    def _produce(
-        self, topic: str | bytes, *, version: int = _BY_ID, partitions: Sequence[int] = (0,)
-    ) -> bytes:
-        return frames.produce_frame_of(self.batch, topic, version=version, partitions=partitions)
 
     def _answer_bytes(self, request: bytes) -> int:
         with self.server.connect() as sock:
             return frames.check_answered(sock, request)
+
+
+def differing(requests: Sequence[bytes]) -> list[Requests]:
+    """For each connection these requests in turn, with correlation ids that differ: as clients send them."""
+    numbered = [frames.numbered(request, index) for index, request in enumerate(requests)]
+    return [InTurn(numbered, first=index) for index in range(CONNECTIONS)]
 
 
 def ask(options: Options) -> Answer:
@@ -101,11 +116,7 @@ def ask(options: Options) -> Answer:
     try:
         with LoadGenerator() as load, broker.connect() as sock:
             kinds = Kinds(broker, frames.create_topic(sock, _TOPIC, partitions=PARTITIONS))
-            request = frames.produce_frame_of(kinds.batch, _TOPIC, version=_BY_NAME)
-            sides = {_OURS: kinds.by_name()}
-            for way, echo in echoes.items():
-                sides[way] = Kind(way, echo, [Same(request, IN_FLIGHT)] * CONNECTIONS, len(request))
-            measured = _against_echoes(load, sides, options)
+            measured = _against_echoes(load, kinds, echoes, options)
             by_kind = _by_kind(load, kinds, options)
     finally:
         for server in (broker, *echoes.values()):
@@ -128,11 +139,18 @@ def _turn(load: LoadGenerator, kind: Kind, options: Options) -> Turn:
 
 
 def _against_echoes(
-    load: LoadGenerator, sides: Mapping[str, Kind], options: Options
+    load: LoadGenerator, kinds: Kinds, echoes: Mapping[str, Server], options: Options
 ) -> dict[str, list[Turn]]:
+    requests = kinds.produce_requests(_TOPIC, _BY_NAME)
+    sides: dict[str, Callable[[], Kind]] = {
+        _PLAIN: lambda: kinds.plain(_PLAIN, _TOPIC, _BY_NAME),
+        _IDEMPOTENT: lambda: kinds.idempotent(_IDEMPOTENT, [[0]]),
+    }
+    for way, echo in echoes.items():
+        sides[way] = partial(Kind, way, echo, differing(requests), len(requests[0]))
     measured: dict[str, list[Turn]] = {side: [] for side in sides}
     for _, side in alternating(options.rounds, *sides):
-        turn = _turn(load, sides[side], options)
+        turn = _turn(load, sides[side](), options)
         measured[side].append(turn)
         progress(f"{side}: {turn.requests_a_second:.0f} a second, {turn.processor_us_a_request:.1f} us each")
     return measured
@@ -153,10 +171,11 @@ def _answer(measured: Mapping[str, list[Turn]], by_kind: Mapping[str, list[Turn]
     costs = {side: [turn.processor_us_a_request for turn in turns] for side, turns in measured.items()}
     figures = []
     for echo, target in ((_ONE_BY_ONE, _TARGET), (_WHATEVER_CAME, None)):
-        figures += [
-            Figure(f"requests a second, broker / echo {echo}", ratios(speeds[_OURS], speeds[echo]), target),
-            Figure("  by processor time", ratios(costs[echo], costs[_OURS])),
-        ]
+        for ours in (_PLAIN, _IDEMPOTENT):
+            figures += [
+                Figure(f"requests a second, {ours} / {echo}", ratios(speeds[ours], speeds[echo]), target),
+                Figure("  by processor time", ratios(costs[echo], costs[ours])),
+            ]
     first = next(iter(by_kind))
     relative = {
         name: ratios(

@@ -65,7 +65,7 @@ def _consume(consumer: Consumer, work: Work) -> None:
     )
     got = 0
     while got < work.records:
-        messages = consumer.consume(_AT_ONCE, timeout=PATIENCE_SECONDS)
+        messages = consumer.consume(min(_AT_ONCE, work.records - got), timeout=PATIENCE_SECONDS)
         if not messages:
             raise NothingComes
         got += sum(message.error() is None for message in messages)

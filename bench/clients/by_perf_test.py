@@ -10,8 +10,8 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
+from clients import java
 from clients.work import PATIENCE_SECONDS, Outcome, Work, tell, wait_for_go
 from compat_tests.apache_kafka import jars
 
@@ -35,9 +35,8 @@ class PerfTests:
     """A Java machine that runs the tools."""
 
     def __init__(self) -> None:
-        program = str(Path(__file__).with_name("Again.java"))
         self._java = subprocess.Popen(
-            ["java", *_JAVA_OPTIONS, "-cp", jars.class_path(), program],
+            ["java", *_JAVA_OPTIONS, "-cp", f"{java.compiled()}:{jars.class_path()}", java.MAIN_CLASS],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -67,7 +66,7 @@ def produce(work: Work, tests: PerfTests) -> float:
     """Give the records a second that the tool tells."""
     words = [f"{_TOOLS}.ProducerPerformance", "--topic", work.topic, "--throughput", "-1"]
     words += ["--num-records", str(work.records), "--record-size", str(work.record_bytes)]
-    words += ["--producer-props", f"bootstrap.servers={work.bootstrap}", f"acks={work.acks}"]
+    words += ["--bootstrap-server", work.bootstrap, "--command-property", f"acks={work.acks}"]
     words += [f"compression.type={work.compression}"]
     told = _SENT.match(tests.run(words)[-1])
     if told is None or int(told[1]) != work.records:

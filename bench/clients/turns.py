@@ -1,5 +1,6 @@
 """A broker that has its turns with the stock clients, and what a turn gives. Called by `throughput`."""
 
+import logging
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -17,6 +18,10 @@ MOST_BYTES = {"perf-test": 80e6, "confluent-kafka": 200e6, "kafka-python": 80e6,
 """Of one turn: about a second of the client's time."""
 MANY = 8
 _ADMIN_SECONDS = 30.0
+_SILENT = logging.getLogger("clients")
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False
+"""That a broker which is ended is gone need not be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Side:
         self.broker = broker
         self.name = broker.name
         self.lacks = RIVALS[broker.name].lacks
-        self._admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
+        self._admin = AdminClient({"bootstrap.servers": broker.bootstrap}, logger=_SILENT)
 
     @contextmanager
     def topic(self, name: str, partitions: int) -> Iterator[None]:

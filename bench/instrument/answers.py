@@ -9,7 +9,7 @@ from instrument.figures import Figure
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Several measurements of one thing: shown as the median, the least and the most."""
+    """Measurements of one thing: shown as the median, the least and the most. None stand for a gap."""
 
     samples: Sequence[float]
     unit: str = ""

@@ -9,8 +9,10 @@ from instrument.text import figure_table, markdown, spread, target, verdict
 _HEAD = """# Results
 
 Written by `make bench` (`bench/all.py`) from `bench/results/*.json`; not by hand. [README.md](README.md) says
-what each question means. A figure is the median of its runs, with the least and the most; a ratio is of two turns
-that were taken one right after the other in one run. Absolute times belong to the machine, ratios travel."""
+what each question means. A figure is the median of its runs, with the least and the most; a ratio is of two
+turns, one right after the other in one run. Absolute times belong to the machine, ratios travel."""
+
+_MOST_ROWS_UNFOLDED = 30
 
 
 def render(results: Sequence[Result], rivals: Mapping[str, str], unanswered: Mapping[str, str]) -> str:
@@ -33,7 +35,7 @@ def _targets(results: Sequence[Result]) -> Iterator[str]:
     """Every figure that has a target, with those that are missed counted."""
     rows = [
         (
-            f"[{result.name}](#{_anchor(result)})",
+            f"[{result.name}](#{result.name})",
             figure.name.strip(),
             spread(figure.samples, figure.unit),
             target(figure),
@@ -67,18 +69,9 @@ def _common(results: Sequence[Result]) -> dict[str, str]:
     }
 
 
-def _anchor(result: Result) -> str:
-    """The place of a section as GitHub makes it from the title."""
-    kept = [letter for letter in _title(result).lower() if letter.isalnum() or letter in " -_"]
-    return "".join(kept).replace(" ", "-")
-
-
-def _title(result: Result) -> str:
-    return f"{result.name}: {result.title}"
-
-
 def _section(result: Result, common: Mapping[str, str]) -> Iterator[str]:
-    yield f"## {_title(result)}"
+    yield f"## {result.name}"
+    yield f"*{result.title}*"
     yield _how(result, common)
     answer = result.answer
     if answer.figures:
@@ -87,8 +80,15 @@ def _section(result: Result, common: Mapping[str, str]) -> Iterator[str]:
     if details:
         yield "\n".join(details)
     yield from (f"![{plot.title}](results/{plot_file(result.name, plot)})" for plot in answer.plots)
-    yield from (_block(f"**{table.title}**", *markdown(table)) for table in answer.tables)
+    yield from map(_table, answer.tables)
     yield from answer.notes
+
+
+def _table(table: Table) -> str:
+    """A long one is folded."""
+    if len(table.rows) <= _MOST_ROWS_UNFOLDED:
+        return _block(f"**{table.title}**", *markdown(table))
+    return _block(f"<details><summary><b>{table.title}</b></summary>", *markdown(table), "", "</details>")
 
 
 def _how(result: Result, common: Mapping[str, str]) -> str:

@@ -4,9 +4,10 @@ Called by `question`. A line has its measurements as a band around it, a bar as 
 lines' ends where there is room, else in a legend. One broker has one colour in all plots.
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from instrument.answers import Bars, Lines, Plot, Series, Spread
 from instrument.results import plot_file
@@ -24,8 +25,9 @@ COLOURS = {
     "rabbitmq": "#e0752d",
     "activemq": "#6d8b3c",
 }
-"""By the rival's name; other names have the others in their order."""
+"""By what a name begins with; other names have the others in their order."""
 OTHERS = ("#30638e", "#3d9a6d", "#e0a030", "#8a6fb0", "#d1495b", "#5aa0b8", "#7a5c45", "#9a9a9a")
+_DASHES = ("-", "--", ":", "-.")
 _INK, _FAINT = "#333333", "#e3e3e3"
 _STYLE: dict[Any, object] = {  # matplotlib knows its keys one by one
     "figure.figsize": (8.0, 4.5),
@@ -53,6 +55,7 @@ _WITHOUT_DATE = {"Date": None}
 _MOST_NAMES_AT_ENDS = 8
 _LEAST_BETWEEN_NAMES, _LEAST_RIGHT = 0.055, 0.85
 """Fractions of the plot's height and width."""
+_LONGEST_AT_ENDS, _LETTERS_A_LINE, _LETTERS_OF_A_HANDLE = 22, 84, 6
 _MOST_MARKED, _MOST_BARS_WITH_NUMBERS = 25, 18
 
 
@@ -81,25 +84,40 @@ def draw(question: str, plots: Sequence[Plot], folder: Path) -> None:
             pyplot.close(figure)
 
 
-def colours(names: Sequence[str]) -> list[str]:
-    """A colour for each, the brokers always their own."""
-    free = [colour for colour in OTHERS if colour not in {COLOURS[name] for name in names if name in COLOURS}]
-    found = []
-    for name in names:
-        found.append(COLOURS[name] if name in COLOURS else free[0])
-        free = [*free[1:], free[0]] if name not in COLOURS else free
+class Look(NamedTuple):
+    """How a line or bar is told from the others."""
+
+    colour: str
+    dashes: str
+    opacity: float
+
+
+def looks(names: Sequence[str]) -> list[Look]:
+    """A look for each: a broker has its own colour, a second line of the same broker other dashes."""
+    brokers = [_broker(name) for name in names]
+    free = [colour for colour in OTHERS if colour not in {COLOURS.get(broker) for broker in brokers}]
+    found: list[Look] = []
+    for place, broker in enumerate(brokers):
+        colour = COLOURS.get(broker) or free[brokers[:place].count("") % len(free)]
+        earlier = sum(look.colour == colour for look in found)
+        found.append(Look(colour, _DASHES[earlier % len(_DASHES)], 0.6**earlier))
     return found
+
+
+def _broker(name: str) -> str:
+    """The broker that a name begins with; empty for none."""
+    plain = name.lower().replace(" ", "-")
+    return next((broker for broker in COLOURS if plain.startswith(broker)), "")
 
 
 def _draw_lines(axes: "Axes", plot: Lines) -> None:
     axes.set_xlabel(plot.x_label)
-    for series, colour in zip(plot.series, colours([one.name for one in plot.series]), strict=True):
+    for series, look in zip(plot.series, looks([one.name for one in plot.series]), strict=True):
         marker = "o" if len(series.xs) <= _MOST_MARKED else ""
-        axes.plot(
-            series.xs, series.ys, color=colour, linewidth=2, marker=marker, markersize=4.5, label=series.name
-        )
+        (line,) = axes.plot(series.xs, series.ys, color=look.colour, linestyle=look.dashes, label=series.name)
+        line.set(linewidth=2, marker=marker, markersize=4.5)
         if series.low is not None and series.high is not None:
-            axes.fill_between(series.xs, series.low, series.high, color=colour, alpha=0.18, linewidth=0)
+            axes.fill_between(series.xs, series.low, series.high, color=look.colour, alpha=0.18, linewidth=0)
     _scale_axis(axes, "x", is_log=plot.log_x)
     _scale_axis(axes, "y", is_log=plot.log_y)
     if _end_together(axes, plot.series):
@@ -112,15 +130,16 @@ def _draw_bars(axes: "Axes", plot: Bars) -> None:
     axes.grid(visible=False, axis="x")
     width = 0.8 / len(plot.series)
     few = len(plot.series) * len(plot.groups) <= _MOST_BARS_WITH_NUMBERS
-    for n, (name, colour) in enumerate(zip(plot.series, colours(list(plot.series)), strict=True)):
-        spreads = plot.series[name]
-        places = [group - 0.4 + width * (n + 0.5) for group in range(len(plot.groups))]
+    for n, (name, look) in enumerate(zip(plot.series, looks(list(plot.series)), strict=True)):
+        at = [group - 0.4 + width * (n + 0.5) for group in range(len(plot.groups))]
+        measured = [(place, one) for place, one in zip(at, plot.series[name], strict=True) if one.samples]
+        places, spreads = [place for place, _ in measured], [spread for _, spread in measured]
         heights = [spread.median for spread in spreads]
         lows = [spread.median - min(spread.samples) for spread in spreads]
         highs = [max(spread.samples) - spread.median for spread in spreads]
-        axes.bar(places, heights, width * 0.92, color=colour, label=name)
+        axes.bar(places, heights, width * 0.92, color=look.colour, alpha=look.opacity, label=name)
         axes.errorbar(places, heights, [lows, highs], fmt="none", ecolor=_INK, elinewidth=1, capsize=2.5)
-        for place, spread in zip(places, spreads, strict=True) if few else ():
+        for place, spread in measured if few else ():
             _write_number(axes, place, spread)
     axes.set_xticks(range(len(plot.groups)), plot.groups)
     axes.tick_params(axis="x", length=0)
@@ -148,9 +167,16 @@ def _scale_axis(axes: "Axes", which: Literal["x", "y"], *, is_log: bool) -> None
     if is_log:
         axes.set(**{f"{which}scale": "log"})
         axis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+        if which == "y":
+            axes.set_ylim(_decades(*axes.get_ylim()))
     elif which == "y":
         axes.set_ylim(bottom=0)
     axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
+
+
+def _decades(least: float, most: float) -> tuple[float, float]:
+    """Whole powers of ten around, so that what is flat looks flat."""
+    return 10.0 ** math.floor(math.log10(least)), 10.0 ** math.ceil(math.log10(most))
 
 
 def _tick(value: float) -> str:
@@ -158,23 +184,31 @@ def _tick(value: float) -> str:
 
 
 def _put_legend(axes: "Axes") -> None:
+    widths = [len(name) + _LETTERS_OF_A_HANDLE for name in axes.get_legend_handles_labels()[1]]
+    fits_one_line = sum(widths) <= _LETTERS_A_LINE
     axes.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=5, columnspacing=1.4, handlelength=1.2, borderpad=0
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=len(widths) if fits_one_line else max(1, _LETTERS_A_LINE // max(widths)),
+        columnspacing=1.4,
+        handlelength=1.6,
+        borderpad=0,
     )
 
 
 def _end_together(axes: "Axes", every: Sequence[Series]) -> bool:
-    """Whether the names can stand behind the lines: few lines, which end at the right."""
+    """Whether the names can stand behind the lines: few, short, and all lines end at the right."""
     ends = [_place(axes, series)[0] for series in every]
-    return len(every) <= _MOST_NAMES_AT_ENDS and min(ends) > _LEAST_RIGHT
+    longest = max(len(series.name) for series in every)
+    return len(every) <= _MOST_NAMES_AT_ENDS and longest <= _LONGEST_AT_ENDS and min(ends) > _LEAST_RIGHT
 
 
 def _name_at_ends(axes: "Axes", every: Sequence[Series]) -> None:
     """Write the name of each line behind its last point, moved up where two would touch."""
-    names = colours([series.name for series in every])
+    names = looks([series.name for series in every])
     places = [_place(axes, series) for series in every]
     height = -1.0
-    for (x, y), series, colour in sorted(zip(places, every, names, strict=True), key=lambda one: one[0][1]):
+    for (x, y), series, look in sorted(zip(places, every, names, strict=True), key=lambda one: one[0][1]):
         height = max(y, height + _LEAST_BETWEEN_NAMES)
         axes.annotate(
             series.name,
@@ -183,7 +217,7 @@ def _name_at_ends(axes: "Axes", every: Sequence[Series]) -> None:
             xytext=(8, 0),
             textcoords="offset points",
             va="center",
-            color=colour,
+            color=look.colour,
             fontweight="bold",
             annotation_clip=False,
         )

@@ -11,10 +11,12 @@ and is run alone or by `all.py`.
 """
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -26,6 +28,7 @@ from instrument.own_network import leave_bbr
 QUICK_RESULTS = results.RESULTS.with_name(".quick")
 """Where a quick run puts its answer, which says little: git ignores it."""
 _QUICK_ROUNDS = 2
+_TERMINATED = 128 + signal.SIGTERM
 
 T = TypeVar("T")
 
@@ -67,7 +70,10 @@ def run(question: Question) -> None:
     rounds = arguments.rounds or (_QUICK_ROUNDS if arguments.quick else question.rounds)
     folder = arguments.results or (QUICK_RESULTS if arguments.quick else results.RESULTS)
     begun, started = time.strftime("%Y-%m-%d %H:%M", time.gmtime()), time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="wirekafka-bench-", dir=arguments.folder) as scratch:
+    with (
+        _ending_in_order(),
+        tempfile.TemporaryDirectory(prefix="wirekafka-bench-", dir=arguments.folder) as scratch,
+    ):
         answer = question.ask(Options(rounds, arguments.quick, Path(scratch)))
     result = results.Result(
         name=question.name,
@@ -85,6 +91,16 @@ def run(question: Question) -> None:
     plots.draw(question.name, answer.plots, folder)
     if any(figure.missed for figure in answer.figures):
         sys.exit(1)
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Let SIGTERM, too, end the blocks that a question is in, and with them its servers."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _arguments(question: Question) -> argparse.Namespace:

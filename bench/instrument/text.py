@@ -19,7 +19,9 @@ def number(value: float) -> str:
 
 
 def spread(samples: Sequence[float], unit: str = "") -> str:
-    """The median, with the least and the most where there are several."""
+    """The median, with the least and the most where there are several; a dash for none."""
+    if not samples:
+        return "-"
     text = number(Spread(samples).median) + (f" {unit}" if unit else "")
     if len(samples) < 2:
         return text

@@ -1,7 +1,7 @@
 """The processes of a load, and one turn of theirs against a server.
 
-Calls `worker`, which runs in the processes. Clients have the processors that the server has not; where there is
-but one, they share it.
+Calls `worker`, which runs in the processes. Clients have the processors that the server has not; where there
+is but one, they share it.
 """
 
 import multiprocessing
@@ -12,9 +12,10 @@ from multiprocessing.connection import Connection as Pipe
 from types import TracebackType
 from typing import Protocol, Self
 
+from instrument.processes import PROCESSORS
+
 from load.requests import Requests
 from load.worker import Counted, Part, work
-from instrument.processes import PROCESSORS
 
 _STARTING_SECONDS = 0.02
 
@@ -80,7 +81,7 @@ class LoadGenerator:
         seconds: float,
         warm_up_seconds: float = 0.1,
     ) -> Turn:
-        """Ask a server for some seconds; one connection for each of `requests`, shared out to the processes."""
+        """Ask a server for some seconds over one connection for each of `requests`, shared out to all."""
         count = len(self._pipes)
         for index, pipe in enumerate(self._pipes):
             share = list(requests[index::count])

@@ -39,7 +39,8 @@ def _launch(folder: Path, settings: Settings) -> RunningBroker:
     folder.mkdir(parents=True, exist_ok=True)
     chosen = KAFKAS_OWN | {name: str(value) for name, value in settings.items()}
     started = node.launch_node(folder, chosen, java_options=JAVA_OPTIONS)
-    return RunningBroker("apache-kafka", started.bootstrap, started.process, time.perf_counter())
+    exec_at, said = time.perf_counter(), folder / "out.log"
+    return RunningBroker("apache-kafka", started.bootstrap, started.process, exec_at, said)
 
 
 RIVAL = Rival(

@@ -39,6 +39,8 @@ class RunningBroker:
     process: "subprocess.Popen[bytes]"
     exec_at: float
     """`time.perf_counter()` when it was executed."""
+    said: Path
+    """The file with all that it wrote to its standard output and error."""
 
     @property
     def process_id(self) -> int:
@@ -84,7 +86,8 @@ def execute(
 ) -> RunningBroker:
     """Start a process that will listen on the port; what it says goes into a file beside its data."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{name}.out").open("ab") as out:
+    said = folder / f"{name}.out"
+    with said.open("ab") as out:
         exec_at = time.perf_counter()
         process = subprocess.Popen(
             command,
@@ -94,7 +97,7 @@ def execute(
             cwd=ROOT,
             env=environment,
         )
-    return RunningBroker(name, f"127.0.0.1:{port}", process, exec_at)
+    return RunningBroker(name, f"127.0.0.1:{port}", process, exec_at, said)
 
 
 def wait_until_it_answers(broker: RunningBroker) -> None:
@@ -102,7 +105,8 @@ def wait_until_it_answers(broker: RunningBroker) -> None:
     deadline = broker.exec_at + START_SECONDS
     while not _answers(int(broker.bootstrap.rpartition(":")[2])):
         if broker.process.poll() is not None:
-            raise NotAvailable(f"{broker.name} ended with status {broker.process.returncode}")
+            last = broker.said.read_text(errors="replace").strip().rpartition("\n")[2]
+            raise NotAvailable(f"{broker.name} ended with status {broker.process.returncode}: {last}")
         if time.perf_counter() > deadline:
             raise NotAvailable(f"{broker.name} did not answer within {START_SECONDS:.0f} s")
         time.sleep(0.002)

@@ -1,11 +1,11 @@
-"""Produces and consumes by kafka-python. Run by `clients.py`: `kafka_python_client.py ADDRESS`."""
+"""Produces and consumes by kafka-python. Run by `clients`: `kafka_python_client.py ADDRESS`."""
 
 import sys
 import time
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
-from paper_clients.serving import MESSAGE, PREFETCH, Order, serve
+from paper_parts.serving import MESSAGE, PREFETCH, Order, serve
 
 ADDRESS = sys.argv[1]
 _FETCH_BYTES = PREFETCH * len(MESSAGE)
@@ -38,7 +38,6 @@ def produce(order: Order) -> float:
         enable_idempotence=False,
         batch_size=_batch_bytes(order.batch),
         linger_ms=0 if order.batch == 1 else _LINGER_MS,
-        buffer_memory=512 * 1024 * 1024,
     )
     producer.partitions_for(order.name)
     witness, partition = _consumer(), TopicPartition(order.name, 0)

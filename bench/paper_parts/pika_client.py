@@ -1,8 +1,8 @@
-"""Produces to and consumes from a queue of RabbitMQ by pika. Run by `clients.py`: `pika_client.py ADDRESS`.
+"""Produces to and consumes from a queue of RabbitMQ by pika. Run by `clients`: `pika_client.py ADDRESS`.
 
 The queue is durable and the messages persistent; there are no publisher confirms, and messages count as
-acknowledged when they are sent out, which is what the paper calls automatic. A prefetch RabbitMQ has only with
-acknowledgements, and is slower then: `consume-acknowledging` does that, every 500 messages at once.
+acknowledged when they are sent out, which is what the paper calls automatic. RabbitMQ has a prefetch only
+with acknowledgements: with a second word, `acknowledging`, every 500 messages are acknowledged at once.
 """
 
 import sys
@@ -12,7 +12,7 @@ from functools import partial
 import pika
 from pika.adapters.blocking_connection import BlockingChannel
 
-from paper_clients.serving import MESSAGE, PREFETCH, Order, serve
+from paper_parts.serving import MESSAGE, PREFETCH, Order, serve
 
 HOST, PORT = sys.argv[1].split(":")
 _PERSISTENT = pika.BasicProperties(delivery_mode=2)

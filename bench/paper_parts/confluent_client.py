@@ -1,11 +1,11 @@
-"""Produces and consumes by confluent-kafka. Run by `clients.py`: `confluent_client.py ADDRESS`."""
+"""Produces and consumes by confluent-kafka. Run by `clients`: `confluent_client.py ADDRESS`."""
 
 import sys
 import time
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from paper_clients.serving import MESSAGE, PREFETCH, Order, serve
+from paper_parts.serving import MESSAGE, PREFETCH, Order, serve
 
 ADDRESS = sys.argv[1]
 _FETCH_BYTES = PREFETCH * len(MESSAGE)

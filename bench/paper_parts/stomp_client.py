@@ -1,4 +1,4 @@
-"""Produces to and consumes from a queue of ActiveMQ by stomp.py. Run by `clients.py`: `stomp_client.py ADDRESS`."""
+"""Produces and consumes by stomp.py, with ActiveMQ. Run by `clients`: `stomp_client.py ADDRESS`."""
 
 import sys
 import threading
@@ -6,14 +6,14 @@ import time
 
 import stomp
 
-from paper_clients.serving import MESSAGE, PREFETCH, Order, serve
+from paper_parts.serving import MESSAGE, PREFETCH, Order, serve
 
 HOST, PORT = sys.argv[1].split(":")
 _PATIENCE_SECONDS = 120.0
 _RECEIPT = "all"
 
 
-class _Counter(stomp.ConnectionListener):
+class _Counter(stomp.ConnectionListener):  # type: ignore[misc] # stomp.py has no types
     """Tells when so many messages have come, or the receipt for the last one sent."""
 
     def __init__(self, count: int) -> None:

@@ -1,1 +1,0 @@
-"""The clients that people use, as programs which `clients.py` gives orders to. Parts of `paper.py`."""
