@@ -40,6 +40,7 @@ LOAD_CLIENT = "confluent-kafka"
 LOADS = 4
 """Turns of writing and reading: of 200 MB each way, when they are not quick."""
 BATCH_BYTES = 1100
+MOCKS_METADATA_VERSION = 9
 NOTES = (
     "Exec is that of the broker itself: what Apache Kafka needs before it for the first time, formatting its "
     "folder by another start of Java, is not counted. wirekafka's modules are compiled, as pip does it.",
@@ -115,8 +116,8 @@ def _is_created(sock: socket.socket) -> bool:
 
 def _is_there_when_asked(sock: socket.socket) -> bool:
     request = MetadataRequest(topics=[MetadataRequestTopic(name=frames.TOPIC)])
-    sent = frames.frame(METADATA.key, frames.METADATA_VERSION, request)
-    answer = frames.ask(sock, sent, METADATA.response, frames.METADATA_VERSION)
+    sent = frames.frame(METADATA.key, MOCKS_METADATA_VERSION, request)
+    answer = frames.ask(sock, sent, METADATA.response, MOCKS_METADATA_VERSION)
     return bool(answer.topics[0].error_code == ErrorCode.NONE)
 
 

@@ -15,10 +15,10 @@ from wirekafka.broker import (
     BrokerConfig,
     FetchKey,
     FetchLimits,
+    FetchPlan,
     fetch_partitions,
     open_broker,
 )
-from wirekafka.broker.fetch_sessions import FetchedPartition
 from wirekafka.ids import TopicPartition, uuid_text
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from wirekafka.protocol.apis.fetch import FetchPartition
@@ -56,6 +56,40 @@ async def test_new_partitions_are_open_in_the_answer(broker: Broker) -> None:
     assert broker.partitions.find("t", 2).high_watermark == 0
 
 
+async def test_large_topic_is_whole_in_the_answer_and_others_are_served_meanwhile(broker: Broker) -> None:
+    """Else every client would wait for as long as the making of all its folders takes."""
+    seen: list[int] = []
+
+    async def look_on() -> None:
+        while True:
+            seen.append(len(broker.partitions.online()))
+            await trio.lowlevel.checkpoint()
+
+    async with trio.open_nursery() as onlookers:
+        onlookers.start_soon(look_on)
+        await create_topic(broker, "t", 300)
+        onlookers.cancel_scope.cancel()
+
+    assert len(broker.partitions.of_topic("t")) == 300
+    assert [count for count in seen if 0 < count < 300], seen
+
+
+async def test_large_topic_that_is_deleted_before_it_is_whole_leaves_nothing(
+    broker: Broker, config: BrokerConfig, nursery: trio.Nursery
+) -> None:
+    """Nor does what is left of it get in the way of the next one of its name."""
+    nursery.start_soon(create_topic, broker, "t", 300)
+    while not broker.partitions.is_online("t", 0):
+        await trio.lowlevel.checkpoint()
+    assert not broker.partitions.is_online("t", 299)
+
+    await delete_topic(broker, "t")
+    await create_topic(broker, "t", 2)
+
+    assert [partition.topic_partition.partition for partition in broker.partitions.online()] == [0, 1]
+    assert sorted(path.name for path in config.data_dir.glob("t-?*") if path.is_dir()) == ["t-0", "t-1"]
+
+
 async def test_auto_created_topic_has_the_default_partitions(broker: Broker) -> None:
     await broker.cluster.auto_create_topic("t")
 
@@ -83,12 +117,13 @@ async def test_topics_that_begin_together_are_created_once(broker: Broker) -> No
 async def test_deletion_wakes_the_fetches_that_wait(broker: Broker, nursery: trio.Nursery) -> None:
     await create_topic(broker, "t")
     key, codes = FetchKey("t", 0), []
-    wanted = FetchedPartition(FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=99))
+    wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=99)
+    plan = FetchPlan.of({key: wanted}, by_topic_id=False)
+    plan.partitions[key].found = broker.partitions.find("t", 0)
 
     async def fetch() -> None:
         limits = FetchLimits(min_bytes=1, max_bytes=99, max_wait_ms=60_000, committed_only=False)
-        found = {key: broker.partitions.find("t", 0)}
-        codes.append((await fetch_partitions({key: wanted}, found, limits))[key].error_code)
+        codes.append((await fetch_partitions(plan, limits))[key].error_code)
 
     nursery.start_soon(fetch)
     await wait_all_tasks_blocked()

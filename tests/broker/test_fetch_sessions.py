@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.broker.conftest import MakePartition
+from tests.broker.support import append
 from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan, FetchSessions
 from wirekafka.protocol.apis.fetch import (
     EpochEndOffset,
@@ -408,3 +410,158 @@ def test_served_partition_goes_to_the_end() -> None:
     session.must_tell(FetchKey("t", 0), data(0, records=b"x"))
 
     assert keys(sessions.plan(session=opened, epoch=2)) == [1, 2, 0]
+
+
+# --- partitions at rest
+
+
+class Idle:
+    """A session of three partitions which are there, empty, and told of."""
+
+    def __init__(self, make_partition: MakePartition, slots: int = 10) -> None:
+        self.partitions = [make_partition(index=index) for index in range(3)]
+        self.sessions = Sessions(slots)
+        self.id = self.sessions.open(0, 1, 2)
+        self.epoch = 0
+        self.plan = self.next()
+
+    def next(self, *asked: int, **more: Any) -> FetchPlan:
+        """Plan the next incremental fetch, and find its partitions."""
+        self.epoch += 1
+        plan = self.sessions.plan(*asked, session=self.id, epoch=self.epoch, **more)
+        for key, fetched in plan.partitions.items():
+            fetched.found = self.partitions[key.partition]
+        return plan
+
+    def answer(self, **high_watermarks: int) -> list[int]:
+        """Answer the last plan; give what was told."""
+        assert self.plan.session is not None
+        return [
+            key.partition
+            for key in list(self.plan.partitions)
+            if self.plan.session.must_tell(
+                key, data(key.partition, high_watermark=high_watermarks.get(f"p{key.partition}", 0))
+            )
+        ]
+
+    def rest(self) -> None:
+        """Answer with nothing."""
+        assert self.answer() == []
+
+    def watched(self) -> list[int]:
+        """The partitions that somebody waits at."""
+        return [index for index, partition in enumerate(self.partitions) if partition._waiting]
+
+
+def test_partition_with_nothing_to_tell_is_not_looked_at_again(make_partition: MakePartition) -> None:
+    idle = Idle(make_partition)
+
+    before = keys(idle.plan)
+    idle.rest()
+
+    assert (before, keys(idle.next())) == ([0, 1, 2], [])
+    assert idle.watched() == [0, 1, 2]
+
+
+def test_what_is_told_is_looked_at_once_more(make_partition: MakePartition) -> None:
+    """A consumer may lack the answer's records; a watermark has been told when it is asked for again."""
+    idle = Idle(make_partition)
+
+    told = idle.answer(p1=1)
+
+    assert (told, keys(idle.next())) == ([1], [1])
+
+
+def test_partition_is_looked_at_when_it_rings_or_is_asked_for(make_partition: MakePartition) -> None:
+    """In the order in which they are served, whatever rang first."""
+    idle = Idle(make_partition)
+    idle.rest()
+
+    append(idle.partitions[2])
+    idle.partitions[0].ring()
+    rung = keys(idle.next())
+    idle.plan = idle.next(1)
+
+    assert (rung, keys(idle.plan)) == ([0, 2], [0, 1, 2])
+
+
+def test_partition_that_begins_later_is_looked_at(make_partition: MakePartition) -> None:
+    idle = Idle(make_partition)
+    append(idle.partitions[1], 2)
+    idle.plan = idle.next(1, offset=2)
+    idle.answer(p1=2)
+    idle.plan = idle.next()
+    idle.answer(p1=2)
+    quiet = keys(idle.next())
+
+    idle.partitions[1].move_start(1)
+
+    assert (quiet, keys(idle.next())) == ([], [1])
+
+
+def test_partition_that_had_no_room_in_the_answer_is_no_idle_one(make_partition: MakePartition) -> None:
+    """There are records behind the offset; nothing rings for them."""
+    idle = Idle(make_partition)
+    idle.answer(p0=3)
+    idle.plan = idle.next()
+
+    told = idle.answer(p0=3)
+
+    assert (told, keys(idle.next())) == ([], [0])
+
+
+def test_error_is_looked_at_every_time(make_partition: MakePartition) -> None:
+    idle = Idle(make_partition)
+    assert idle.plan.session is not None
+    for fetched in idle.plan.partitions.values():
+        fetched.found = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        assert idle.plan.session.must_tell(fetched.key, data(fetched.key.partition, error_code=3))
+
+    assert keys(idle.next()) == [0, 1, 2]
+
+
+def test_forgotten_partition_is_let_go(make_partition: MakePartition) -> None:
+    idle = Idle(make_partition)
+    idle.rest()
+
+    idle.next(forget=(1,))
+
+    assert idle.watched() == [0, 2]
+
+
+@pytest.mark.parametrize("how", ["closed", "opened anew", "evicted"])
+def test_session_that_ends_lets_its_partitions_go(make_partition: MakePartition, how: str) -> None:
+    idle = Idle(make_partition, slots=1)
+    idle.rest()
+
+    if how == "evicted":
+        idle.sessions.now_ms = 120_001
+        idle.sessions.open(5)
+    else:
+        idle.sessions.plan(session=idle.id, epoch=-1 if how == "closed" else 0)
+
+    assert idle.watched() == []
+    assert code_of(idle.sessions, session=idle.id, epoch=2) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_who_waits_is_woken_by_the_next_request_of_its_session(make_partition: MakePartition) -> None:
+    """It has been overtaken, and is answered with that."""
+    idle = Idle(make_partition)
+    woken: list[bool] = []
+    idle.plan.reading.wake = lambda: woken.append(idle.plan.is_overtaken)
+
+    idle.next()
+
+    assert woken == [True]
+
+
+def test_session_that_ends_while_a_request_waits_keeps_its_bells(make_partition: MakePartition) -> None:
+    idle = Idle(make_partition)
+    idle.rest()
+    woken: list[int] = []
+    idle.plan.reading.wake = lambda: woken.append(1)
+
+    idle.sessions.plan(session=idle.id, epoch=-1)
+    idle.partitions[1].ring()
+
+    assert (woken, idle.watched()) == ([1], [0, 2])

@@ -12,8 +12,8 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from tests.broker.conftest import MakePartition
 from tests.broker.support import FlushAtWill, append, batch
 from wirekafka.broker import fetching
-from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey
-from wirekafka.broker.fetching import FetchLimits, Found, fetch
+from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan, Found, Reading
+from wirekafka.broker.fetching import FetchLimits, fetch
 from wirekafka.broker.flushing import Flusher
 from wirekafka.broker.partition import Partition
 from wirekafka.protocol.apis.fetch import (
@@ -34,21 +34,22 @@ class Reader:
     """A fetch of some partitions: each from an offset, with a limit."""
 
     def __init__(self) -> None:
-        self.wanted: dict[FetchKey, FetchedPartition] = {}
-        self.found: dict[FetchKey, Found] = {}
+        reading = Reading()
+        self.plan = FetchPlan(reading, reading.partitions, by_topic_id=False)
 
     def wants(self, found: Found, offset: int = 0, max_bytes: int = MUCH, **more: Any) -> "Reader":
-        index = len(self.wanted)
+        index = len(self.plan.partitions)
         asked = FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=max_bytes, **more)
-        self.wanted[FetchKey("t", index)] = FetchedPartition(asked)
-        self.found[FetchKey("t", index)] = found
+        key = FetchKey("t", index)
+        self.plan.reading.want(key, asked)
+        self.plan.partitions[key].found = found
         return self
 
     async def fetch(
         self, *, min_bytes: int = 1, max_bytes: int = MUCH, wait_s: float = 10, committed: bool = False
     ) -> list[PartitionData]:
         limits = FetchLimits(min_bytes, max_bytes, int(wait_s * 1000), committed)
-        return list((await fetch(self.wanted, self.found, limits)).values())
+        return list((await fetch(self.plan, limits)).values())
 
 
 def sizes(answer: list[PartitionData]) -> list[int]:

@@ -1,5 +1,7 @@
 """partition: what a leader without followers lets be written, seen and waited for."""
 
+from typing import Any
+
 import pytest
 import trio
 
@@ -57,6 +59,82 @@ def test_append_rings_the_bells_that_wait(make_partition: MakePartition) -> None
     append(partition)
 
     assert (waits.is_set(), has_left.is_set()) == (True, False)
+
+
+def test_a_run_rings_the_bells_that_wait_when_it_is_written(make_partition: MakePartition) -> None:
+    partition, waits = make_partition(), trio.Event()
+    append(partition)
+    partition.wait_with(waits)
+    run = partition.begin_run(now_ms=1, acks_all=True)
+    assert run is not None
+    run.take(memoryview(batch()))
+
+    before = waits.is_set()
+    partition.end_run(run)
+
+    assert (before, waits.is_set(), partition.high_watermark) == (False, True, 2)
+
+
+@pytest.mark.parametrize(
+    ("config", "acks_all"),
+    [
+        ({"cleanup_policy": ("compact",)}, False),
+        ({"compression_type": "gzip"}, False),
+        ({"flush_messages": 10}, False),
+        ({"flush_ms": 10}, False),
+        ({"durability": "fsync"}, False),
+        ({"min_insync_replicas": 2}, True),
+        ({"message_timestamp_type": "LogAppendTime"}, False),
+    ],
+)
+def test_no_run_begins_where_an_append_takes_more_than_a_write(
+    make_partition: MakePartition, disk: FlushAtWill, config: dict[str, Any], acks_all: bool
+) -> None:
+    partition = make_partition(flusher=Flusher(disk.flush, disk.health), **config)
+
+    assert partition.begin_run(now_ms=1, acks_all=acks_all) is None
+
+
+@pytest.mark.parametrize("facts", [{}, {"acks_all": True}, {"zstd_allowed": False}])
+def test_an_append_at_once_is_one_as_any_other(make_partition: MakePartition, facts: dict[str, bool]) -> None:
+    """The first, which begins a segment, and the plain ones after it."""
+    partition = make_partition()
+    known = {"zstd_allowed": True, **facts}
+
+    appended = [partition.append_at_once(memoryview(batch(2)), now_ms=1, **known) for _ in range(3)]
+
+    assert [(each.base_offset, each.last_offset) for each in appended] == [(0, 1), (2, 3), (4, 5)]
+    assert {(each.log_append_time_ms, each.log_start_offset, each.duplicate) for each in appended} == {
+        (-1, 0, False)
+    }
+
+
+@pytest.mark.parametrize("records", [None, b""])
+def test_an_append_at_once_is_refused_as_any_other(
+    make_partition: MakePartition, records: bytes | None
+) -> None:
+    view = None if records is None else memoryview(bytearray(records))
+
+    with pytest.raises(NotOneBatch):
+        make_partition().append_at_once(view, now_ms=1, zstd_allowed=True)
+
+
+@pytest.mark.parametrize(
+    ("config", "prepares"),
+    [({}, False), ({"compression_type": "gzip"}, True), ({"durability": "fsync"}, False)],
+)
+def test_partition_tells_whether_it_prepares_batches(
+    make_partition: MakePartition, config: dict[str, str], prepares: bool
+) -> None:
+    assert make_partition(**config).prepares is prepares
+
+
+def test_no_run_begins_on_a_deleted_partition(make_partition: MakePartition) -> None:
+    partition = make_partition()
+    with_one = partition.begin_run(now_ms=1, acks_all=True)
+    partition.mark_deleted()
+
+    assert (with_one is None, partition.begin_run(now_ms=1, acks_all=True)) == (False, None)
 
 
 async def test_refused_append_rings_nobody(make_partition: MakePartition) -> None:

@@ -2,12 +2,63 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import wirekafka
+from tests.support.raw_client import RawClient
+from tests.support.requests import batch_of, create_topic, produce
 from wirekafka.cli.main import main
+
+PACKAGES_OF_SERVE = {
+    "attr",
+    "attrs",
+    "click",
+    "construct",
+    "idna",
+    "outcome",
+    "sniffio",
+    "sortedcontainers",
+    "trio",
+}
+"""What `serve` may import from outside of Python, besides itself and the extension of crc32c."""
+NOT_FOR_A_START = {
+    "argparse",
+    "asyncio",
+    "cramjam",
+    "crc32c",
+    "csv",
+    "email",
+    "http",
+    "importlib.metadata",
+    "multiprocessing",
+    "rich",
+    "sqlite3",
+    "unittest",
+    "urllib.request",
+    "wirekafka.cli.log",
+    "wirekafka.cli.protocol",
+    "wirekafka.groups.shard",
+    "wirekafka.groups.records",
+    "wirekafka.protocol.names",
+    "wirekafka.protocol.stored.consumer_groups",
+    "wirekafka.protocol.stored.consumer_offsets",
+    "wirekafka.protocol.trace",
+    "wirekafka.storage.repair",
+    "wirekafka.testing",
+    "xml",
+    "xxhash",
+    "zipfile",
+}
+"""Each costs every start milliseconds; whoever needs one imports it where it is needed."""
+SERVE_AND_LIST_MODULES = """
+import atexit, sys
+atexit.register(lambda: print(*sys.modules, sep="\\n"))
+from wirekafka.cli.main import main
+main()
+"""
 
 
 def test_help_names_every_command_and_how_to_begin() -> None:
@@ -63,3 +114,37 @@ def test_python_dash_m_is_the_command() -> None:
     )
 
     assert result.stdout == f"wirekafka {wirekafka.__version__}\n"
+
+
+def modules_of_a_broker(folder: Path) -> set[str]:
+    """Start a broker in a process of its own, write a record, stop it; give what it had imported."""
+    arguments = ["serve", "--listen", "127.0.0.1:0", "--data-dir", str(folder)]
+    command = [sys.executable, "-c", SERVE_AND_LIST_MODULES, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = next(line for line in process.stdout if "Listening on" in line).split()[-1]
+        with RawClient(address) as client:
+            create_topic(client, "orders")
+            produce(client, "orders", batch_of(b"a"))
+        process.terminate()
+        out, _ = process.communicate(timeout=10)
+    return set(out.partition("checkpoints.\n")[2].split())
+
+
+@pytest.fixture(scope="module")
+def modules(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    return modules_of_a_broker(tmp_path_factory.mktemp("data"))
+
+
+def test_a_broker_that_takes_a_record_has_imported_no_package_but_these(modules: set[str]) -> None:
+    """A new dependency on the way to the first record is a decision, and stands in this list."""
+    outside = {name.partition(".")[0] for name in modules} - set(sys.stdlib_module_names)
+    made_by_python = {name for name in outside if name.startswith(("__", "_"))}
+
+    assert outside - made_by_python - {"wirekafka", "cython_runtime"} <= PACKAGES_OF_SERVE
+
+
+def test_a_broker_that_takes_a_record_has_imported_nothing_heavy(modules: set[str]) -> None:
+    """Start-up time is part of what this broker promises: bench/footprint.py shows what a module costs."""
+    assert "wirekafka.handlers.produce" in modules
+    assert not modules & NOT_FOR_A_START

@@ -1,10 +1,18 @@
 """Produce, held against Kafka 4.4: every code below is what it answers, unless said otherwise."""
 
-import pytest
+from typing import Any
 
+import pytest
+import trio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.handlers.one_topic import NOW_MS, TOPIC_ID, Topic, a_topic
 from tests.handlers.support import NO_ID, UNKNOWN_ID, batch, make_coordinator, new_topic, now_ms, produce
 from tests.support.disk import SlowDisk
 from tests.support.raw_client import RawClient, request_frame
+from wirekafka.handlers import NOT_AT_ONCE, RequestContext
+from wirekafka.handlers.produce import produce as PRODUCE_HANDLER
 from wirekafka.protocol.apis.metadata import MetadataRequest
 from wirekafka.protocol.apis.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from wirekafka.protocol.error_codes import ErrorCode
@@ -410,3 +418,67 @@ def test_codec_of_the_topic_replaces_the_producers(raw: RawClient) -> None:
     offsets = [produce(raw, topic, batch(3, value=b"v" * 300)).base_offset for _ in range(3)]
 
     assert offsets == [0, 3, 6]
+
+
+# --- at once
+
+
+SENT = st.lists(
+    st.tuples(st.sampled_from([0, 0, 1, 2]), st.sampled_from(["good", "good", "packed", *REFUSED])),
+    max_size=6,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from([3, 7, 13]), st.sampled_from([1, -1, 2]), st.lists(SENT, min_size=1, max_size=4))
+def test_what_is_appended_at_once_is_what_is_appended_by_and_by(
+    version: int, acks: int, requests: list[list[tuple[int, str]]]
+) -> None:
+    """The same answers and the same bytes, whatever is refused between."""
+    with a_topic(max_message_bytes=1000) as fast, a_topic(max_message_bytes=1000) as slow:
+        for sent in requests:
+            answers = [
+                response_of(topic, several(sent, acks), version, at_once=topic is fast)
+                for topic in (fast, slow)
+            ]
+
+            assert answers[0] == answers[1]
+        assert fast.stored() == slow.stored()
+
+
+def several(sent: list[tuple[int, str]], acks: int) -> ProduceRequest:
+    """A request for several partitions, some of which may not be there."""
+    good = {
+        "good": batch(2, timestamp_ms=NOW_MS),
+        "packed": batch(2, timestamp_ms=NOW_MS, codec=Codec.ZSTD),
+        **{name: records for name, (records, _) in REFUSED.items()},
+    }
+    data = [
+        PartitionProduceData(index=index, records=memoryview(bytearray(good[name]))) for index, name in sent
+    ]
+    topic = TopicProduceData(name="t", topic_id=TOPIC_ID, partition_data=data)
+    return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic])
+
+
+def response_of(topic: Topic, request: ProduceRequest, version: int, *, at_once: bool) -> object:
+    context = RequestContext(topic.client, version, "test")
+    if at_once:
+        assert PRODUCE_HANDLER.at_once is not None
+        return PRODUCE_HANDLER.at_once(request, context)
+
+    async def by_and_by() -> object:
+        return await PRODUCE_HANDLER.function(request, context)
+
+    return trio.run(by_and_by)
+
+
+@pytest.mark.parametrize("config", [{"compression_type": "gzip"}, {"cleanup_policy": ("compact",)}])
+def test_what_is_prepared_is_not_appended_at_once(config: dict[str, Any]) -> None:
+    """That is done in a thread; of a partition that is not there nothing is prepared."""
+    with a_topic(**config) as topic:
+        prepared, unknown = (
+            response_of(topic, several([(index, "good")], 1), 9, at_once=True) for index in (0, 2)
+        )
+
+        assert (prepared is NOT_AT_ONCE, unknown is NOT_AT_ONCE) == (True, False)
+        assert topic.stored()[0] == b""

@@ -68,6 +68,21 @@ def test_a_partition_is_never_without_its_leader() -> None:
     assert image.topics["t"].partitions[0] == PartitionImage(1, 1, (1,), (1,))
 
 
+def test_partitions_that_are_alike_share_one_image() -> None:
+    """Of ten thousand partitions led by the one broker there is one in memory; another leader is another."""
+    image = image_of(
+        TopicRecord(name="t", topic_id=ID),
+        partition_record(ID, 0, [1]),
+        partition_record(ID, 1, [1]),
+        partition_record(ID, 2, [1]),
+        PartitionChangeRecord(partition_id=2, topic_id=ID, leader=2, replicas=[2], isr=[2]),
+    )
+    partitions = image.topics["t"].partitions
+
+    assert partitions[0] is partitions[1]
+    assert partitions[2] == PartitionImage(2, 1, (2,), (2,))
+
+
 def test_generation_grows_with_every_record() -> None:
     """Cached answers can be kept by it."""
     image = image_of()

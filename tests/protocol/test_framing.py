@@ -108,6 +108,22 @@ def test_a_large_frame_makes_the_buffer_grow_in_steps(piece_bytes: int) -> None:
     assert bytes(frames.next_frame() or b"") == body
 
 
+def test_frames_may_be_taken_by_place() -> None:
+    """For who knows them by their bytes; the next is taken as any other."""
+    frames = FrameBuffer(100)
+    data = framed(b"one") + framed(b"two") + framed(b"three")
+    receive(frames, data)
+
+    view, begin, end = frames.unread()
+    frames.pass_over(begin + 7)
+
+    assert bytes(view[begin:end]) == data
+    frame = frames.next_frame()
+    assert frame is not None
+    assert bytes(frame) == b"two"
+    assert frames.unread()[1:] == (begin + 14, end)
+
+
 def test_the_space_for_a_large_frame_ends_where_the_frame_does() -> None:
     """The next frame then begins at the buffer's start, and need not be moved."""
     frames = FrameBuffer(MAX_FRAME_BYTES)

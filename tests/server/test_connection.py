@@ -12,9 +12,10 @@ import pytest
 import trio
 import trio.testing
 
-from tests.support.raw_client import framed, parse_response, request_frame
+from tests.support.raw_client import RawClient, framed, parse_response, request_frame
+from tests.support.requests import PRODUCE_VERSION, batch_of, create_topic, produce_request
 from wirekafka.broker import Broker
-from wirekafka.handlers import HANDLERS, ClientConnection, CloseConnection, Endpoint, RequestContext
+from wirekafka.handlers import HANDLERS, ClientConnection, CloseConnection, Endpoint, Later, RequestContext
 from wirekafka.handlers.registry import always, never
 from wirekafka.protocol.apis.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from wirekafka.protocol.apis.list_groups import (
@@ -23,6 +24,7 @@ from wirekafka.protocol.apis.list_groups import (
     ListGroupsRequest,
     ListGroupsResponse,
 )
+from wirekafka.protocol.apis.produce import PRODUCE
 from wirekafka.server import dispatch
 from wirekafka.server.connection import serve_connection
 from wirekafka.server.transport import SocketTransport
@@ -175,6 +177,39 @@ async def test_a_request_that_may_wait_lets_out_what_was_answered_before_it(
     assert transport.answered() == [[1, 2], [3, 4]]
 
 
+async def test_a_request_answered_at_once_lets_nothing_out_before_it(
+    handlers: dict[int, Any], mock_clock: trio.testing.MockClock
+) -> None:
+    """A fetch that finds its records waits for nobody."""
+    answer = ListGroupsResponse(error_code=0, groups=[])
+    handlers[16] = dataclasses.replace(HANDLERS[16], may_wait=always, at_once=lambda request, context: answer)
+    transport = await serve(heartbeat(1) + large(2) + heartbeat(3))
+
+    assert transport.answered() == [[1, 2, 3]]
+
+
+async def test_what_was_begun_at_once_and_has_to_wait_lets_out_what_was_answered_before_it(
+    handlers: dict[int, Any], mock_clock: trio.testing.MockClock
+) -> None:
+    """A fetch that finds nothing has begun, and waits for records as any other."""
+    bell = trio.Event()
+
+    async def rest() -> ListGroupsResponse:
+        await bell.wait()
+        return ListGroupsResponse(error_code=0, groups=[])
+
+    handlers[16] = dataclasses.replace(HANDLERS[16], at_once=lambda request, context: Later(rest))
+    transport = ScriptedTransport(heartbeat(1) + large(2) + heartbeat(3))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve_connection, transport, a_client(), MAX_REQUEST_BYTES)
+        await trio.testing.wait_all_tasks_blocked()
+        while_waiting = transport.answered()
+        bell.set()
+
+    assert while_waiting == [[1]]
+    assert transport.answered() == [[1], [2, 3]]
+
+
 async def test_an_answer_that_took_a_while_goes_out_before_the_next_request_is_begun(
     handlers: dict[int, Any], mock_clock: trio.testing.MockClock
 ) -> None:
@@ -188,6 +223,41 @@ async def test_an_answer_that_took_a_while_goes_out_before_the_next_request_is_b
     transport = await serve(heartbeat(1) + large(2) + large(3) + heartbeat(4) + heartbeat(5))
 
     assert transport.answered() == [[1, 2], [3], [4, 5]]
+
+
+def test_repeated_requests_are_answered_in_order_with_others_between_them(
+    raw: RawClient, handlers: dict[int, Any]
+) -> None:
+    """Whether they are answered together or one by one, the answers come as they were asked for."""
+    handlers.update(HANDLERS)
+    create_topic(raw, "repeated")
+    one, other = batch_of(b"x"), batch_of(b"x", b"y")
+    sent = [
+        request_frame(message, version, correlation_id=number)
+        for number, (message, version) in enumerate(
+            [
+                (produce_request("repeated", one), PRODUCE_VERSION),
+                (produce_request("repeated", one), PRODUCE_VERSION),
+                (produce_request("repeated", other), PRODUCE_VERSION),
+                (produce_request("nowhere", one), PRODUCE_VERSION),
+                (produce_request("repeated", one), PRODUCE_VERSION),
+                (produce_request("repeated", one), PRODUCE_VERSION),
+            ]
+        )
+    ]
+    raw.send(b"".join(sent))
+
+    answers = [parse_response(PRODUCE, PRODUCE_VERSION, raw.receive_frame()) for _ in sent]
+    assert [correlation_id for correlation_id, _ in answers] == list(range(6))
+    partitions = [answer.responses[0].partition_responses[0] for _, answer in answers]
+    assert [(each.error_code, each.base_offset) for each in partitions] == [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (3, -1),
+        (0, 4),
+        (0, 5),
+    ]
 
 
 async def test_a_request_without_answer_is_passed_over() -> None:

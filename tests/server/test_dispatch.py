@@ -2,7 +2,7 @@
 
 import dataclasses
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,10 +14,13 @@ from tests.support.samples import sample
 from wirekafka.broker import Broker
 from wirekafka.handlers import (
     HANDLERS,
+    NOT_AT_ONCE,
     Acquaintance,
     ClientConnection,
     CloseConnection,
     Endpoint,
+    Later,
+    RepeatedProduce,
     RequestContext,
 )
 from wirekafka.protocol.api import Api
@@ -26,10 +29,11 @@ from wirekafka.protocol.apis.api_versions import API_VERSIONS, ApiVersionsReques
 from wirekafka.protocol.apis.heartbeat import HeartbeatRequest
 from wirekafka.protocol.apis.metadata import METADATA, MetadataRequest
 from wirekafka.protocol.apis.produce import PRODUCE
-from wirekafka.protocol.connection import ReceivedRequest
+from wirekafka.protocol.connection import Built, ReceivedRequest
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.framing import FrameBuffer
 from wirekafka.protocol.message import Message
-from wirekafka.server.dispatch import answer, may_wait
+from wirekafka.server.dispatch import answer, answer_now, answer_repeated, finish, may_wait
 from wirekafka.testing import RunningBroker
 
 CLIENT = ClientConnection(
@@ -52,7 +56,7 @@ def handler_that(monkeypatch: pytest.MonkeyPatch, key: int, error: BaseException
     async def fail(request: Any, context: RequestContext) -> Any:
         raise error
 
-    monkeypatch.setitem(HANDLERS, key, dataclasses.replace(HANDLERS[key], function=fail))
+    monkeypatch.setitem(HANDLERS, key, dataclasses.replace(HANDLERS[key], function=fail, at_once=None))
 
 
 def error_codes(message: Message, version: int) -> Iterator[int]:
@@ -69,12 +73,19 @@ def error_codes(message: Message, version: int) -> Iterator[int]:
 
 
 async def answered(request: ReceivedRequest) -> Any:
-    parts = await answer(request, CLIENT)
-    assert parts is not None
+    return parsed(request, await answer(request, CLIENT))
+
+
+def parsed(request: ReceivedRequest, parts: object) -> Any:
     frame = b"".join(map(bytes, cast(list[bytes], parts)))
     correlation_id, message = parse_response(request.api, request.response_version, frame[4:])
     assert correlation_id == request.correlation_id
     return message
+
+
+def at_once(monkeypatch: pytest.MonkeyPatch, key: int, function: Callable[..., Any]) -> None:
+    """Let an API be answered at once by `function`."""
+    monkeypatch.setitem(HANDLERS, key, dataclasses.replace(HANDLERS[key], at_once=function))
 
 
 @every_handler
@@ -123,9 +134,96 @@ async def test_an_answer_that_cannot_be_built_is_our_error_too(monkeypatch: pyte
     async def give_nonsense(request: HeartbeatRequest, context: RequestContext) -> Any:
         return HANDLERS[12].api.response(throttle_time_ms="soon", error_code=0)
 
-    monkeypatch.setitem(HANDLERS, 12, dataclasses.replace(HANDLERS[12], function=give_nonsense))
+    monkeypatch.setitem(HANDLERS, 12, dataclasses.replace(HANDLERS[12], function=give_nonsense, at_once=None))
 
     assert (await answered(received(APIS[12], 4))).error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+def test_what_can_be_answered_at_once_needs_no_coroutine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer is the same as the other way."""
+    at_once(monkeypatch, 12, lambda request, context: HANDLERS[12].api.response(error_code=3))
+    request = received(APIS[12], 4)
+
+    assert parsed(request, answer_now(request, CLIENT)).error_code == 3
+
+
+def test_an_answer_that_is_bytes_already_gets_its_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Length and correlation id, and from flexible versions on the tagged section of the header."""
+    at_once(monkeypatch, 12, lambda request, context: Built([bytes(4), b"\0\3\0"]))
+    request = received(APIS[12], 4)
+
+    assert parsed(request, answer_now(request, CLIENT)).error_code == 3
+
+
+def test_what_has_to_wait_is_not_answered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether its handler says so, or has no way to answer at once, or there is none."""
+    monkeypatch.setitem(HANDLERS, 12, dataclasses.replace(HANDLERS[12], at_once=None))
+    at_once(monkeypatch, 14, lambda request, context: NOT_AT_ONCE)
+    monkeypatch.delitem(HANDLERS, 13)
+
+    assert {answer_now(received(APIS[key], 4), CLIENT) for key in (12, 13, 14)} == {NOT_AT_ONCE}
+
+
+def test_a_request_without_answer_gives_none_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """acks=0."""
+    at_once(monkeypatch, 12, lambda request, context: None)
+
+    assert answer_now(received(APIS[12], 4), CLIENT) is None
+
+
+async def test_what_was_begun_at_once_is_answered_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or refused, as anything else."""
+
+    async def refuse() -> Any:
+        raise KafkaError(ErrorCode.POLICY_VIOLATION)
+
+    async def agree() -> Any:
+        return HANDLERS[12].api.response(error_code=3)
+
+    def begin(request: Any, context: RequestContext) -> Any:
+        return Later(refuse if context.version == 3 else agree)
+
+    at_once(monkeypatch, 12, begin)
+    codes = []
+    for version in (3, 4):
+        request = received(APIS[12], version)
+        later = answer_now(request, CLIENT)
+        assert isinstance(later, Later)
+        codes.append(parsed(request, await finish(request, CLIENT, later)).error_code)
+
+    assert codes == [ErrorCode.POLICY_VIOLATION, 3]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (KafkaError(ErrorCode.POLICY_VIOLATION, "No."), ErrorCode.POLICY_VIOLATION),
+        (ZeroDivisionError("a bug"), ErrorCode.UNKNOWN_SERVER_ERROR),
+    ],
+)
+def test_a_failure_at_once_is_answered_like_any_other(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, code: ErrorCode
+) -> None:
+    """Our own has its traceback in the log."""
+    at_once(monkeypatch, 12, raising(error))
+    request = received(APIS[12], 4)
+
+    assert parsed(request, answer_now(request, CLIENT)).error_code == code
+
+
+def test_a_handler_may_close_the_connection_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the connection's to do."""
+    at_once(monkeypatch, 12, raising(CloseConnection("asked to")))
+
+    with pytest.raises(CloseConnection, match="asked to"):
+        answer_now(received(APIS[12], 4), CLIENT)
+
+
+def raising(error: Exception) -> Callable[[Any, RequestContext], Any]:
+    def fail(request: Any, context: RequestContext) -> Any:
+        raise error
+
+    return fail
 
 
 async def test_a_request_without_answer_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +232,7 @@ async def test_a_request_without_answer_gives_none(monkeypatch: pytest.MonkeyPat
     async def say_nothing(request: Any, context: RequestContext) -> None:
         return None
 
-    monkeypatch.setitem(HANDLERS, 0, dataclasses.replace(HANDLERS[0], function=say_nothing))
+    monkeypatch.setitem(HANDLERS, 0, dataclasses.replace(HANDLERS[0], function=say_nothing, at_once=None))
 
     assert await answer(received(APIS[0], 13), CLIENT) is None
 
@@ -177,6 +275,22 @@ def test_heartbeat_may_wait_for_a_client_that_bears_it() -> None:
     patient = dataclasses.replace(CLIENT, acquaintance=Acquaintance("librdkafka"))
 
     assert may_wait(received(APIS[12], 4), patient)
+
+
+def test_repeated_requests_that_fail_close_the_connection(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Which of them were written is not known then; the log has the traceback."""
+
+    def fail(repeated: RepeatedProduce, frames: FrameBuffer) -> Any:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(RepeatedProduce, "answers", fail)
+
+    with pytest.raises(CloseConnection):
+        answer_repeated(RepeatedProduce(CLIENT), FrameBuffer(100), CLIENT)
+    assert "a repeated Produce from 127.0.0.1:1000 failed" in caplog.text
+    assert "ZeroDivisionError: a bug" in caplog.text
 
 
 def test_a_failing_handler_leaves_the_connection_as_it_is(

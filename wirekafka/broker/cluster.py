@@ -2,12 +2,14 @@
 
 Called by the handlers of topics, metadata and producers; calls `partitions` and `coordination` when
 an applied record concerns them, before the reply is released. So a topic that was just created has
-its leader, and its log, when the client hears of it.
+its leader, and its log, when the client hears of it; until then others may find that a large one has
+only some of its partitions yet.
 
 Source: Kafka's QuorumController and BrokerMetadataPublisher, which here are one step.
 """
 
 import uuid
+from collections import deque
 from collections.abc import Callable
 from typing import cast
 
@@ -29,6 +31,7 @@ from wirekafka.metadata import (
     MetadataRecords,
     ProducerIdBlock,
     Settings,
+    TopicImage,
 )
 from wirekafka.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
 from wirekafka.observability import get_logger
@@ -55,6 +58,9 @@ METADATA_TOPIC_ID = TopicId(bytes(15) + b"\x01")
 """The id that Kafka reserves for its metadata topic."""
 
 _AGAIN_AFTER_SECONDS = 1.0
+_MADE_AT_ONCE, _MADE_A_PIECE = 64, 16
+"""So many partitions of a request are made in one step. The rest are made in pieces, a few milliseconds each,
+between which others are served: a disk that is busy makes them ten times as long."""
 
 
 class Cluster:
@@ -75,6 +81,9 @@ class Cluster:
         self._coordination = coordination
         self._reconfigured: set[str] = set()
         self._changed: set[str] = set()
+        self._unmade: deque[tuple[TopicImage, int]] = deque()
+        """Partitions that the metadata knows, and that are made between other requests."""
+        self._made_of_request = 0
         self._settings = machine.settings
         self._journal = Journal(
             machine, MetadataRecords(), partition, clock=clock, alarms=alarms, applied=self._follow
@@ -161,11 +170,16 @@ class Cluster:
         return self._machine.describe_configs(request)
 
     async def _ask(self, decide: Callable[[Ticket], Decision[MetadataRecord]]) -> object:
+        def begin(ticket: Ticket, now_ms: int) -> Decision[MetadataRecord]:
+            self._made_of_request = 0
+            return decide(ticket)
+
         try:
-            return await self._journal.ask(lambda ticket, now_ms: decide(ticket))
+            return await self._journal.ask(begin)
         finally:
             self._reconfigure()
             self._tell_groups()
+            await self._make_the_rest()
 
     def _follow(self, record: MetadataRecord) -> None:
         """Make what is open agree with a record that has just been applied."""
@@ -173,9 +187,12 @@ class Cluster:
             case PartitionRecord():
                 topic = self._machine.image.topics_by_id[record.topic_id]
                 self._changed.add(topic.name)
-                self._partitions.open_one(topic, record.partition_id)
-                if topic.name == OFFSETS_TOPIC:
-                    self._take_up_groups(record.partition_id)
+                self._partitions.expect(topic)
+                self._made_of_request += 1
+                if self._made_of_request <= _MADE_AT_ONCE:
+                    self._make(topic, record.partition_id)
+                else:
+                    self._unmade.append((topic, record.partition_id))
             case ConfigRecord() if record.resource_type == TOPIC_RESOURCE:
                 self._reconfigured.add(record.resource_name)
             case ConfigRecord() if record.resource_type == BROKER_RESOURCE:
@@ -187,6 +204,20 @@ class Cluster:
                     self._coordination.close_all()
                 else:
                     self._coordination.topic_deleted(name, record.topic_id)
+
+    def _make(self, topic: TopicImage, index: int) -> None:
+        self._partitions.open_one(topic, index)
+        if topic.name == OFFSETS_TOPIC:
+            self._take_up_groups(index)
+
+    async def _make_the_rest(self) -> None:
+        """Make what a large request has left, a piece at a time; a topic may be deleted meanwhile."""
+        while self._unmade:
+            await trio.lowlevel.checkpoint()
+            for _ in range(min(_MADE_A_PIECE, len(self._unmade))):
+                topic, index = self._unmade.popleft()
+                if topic.topic_id in self._machine.image.topics_by_id:
+                    self._make(topic, index)
 
     def _reconfigure(self) -> None:
         """Give the logs their new settings once all records of a request are applied: until then the

@@ -1,18 +1,17 @@
-"""Read now, or wait until enough has come or the time is up. The only loop of the fetch path.
+"""Read now, or wait until enough has come or the time is up.
 
-Called by `handlers.fetch`; calls `Partition.read`, which gives slices of files: no record bytes
-are touched here.
+Called by `handlers.fetch`, whose is the loop; calls `Partition.read`, which gives slices of files: no
+record bytes are touched here. `plain_reading` is the same for the plain case, and quicker.
 
 Source: KIP-74 (one batch at least), KIP-320 (epochs); Kafka's ReplicaManager.readFromLog and
 DelayedFetch.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import trio
 
-from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey
+from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey, FetchPlan
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.unpacking import run_unpacking
 from wirekafka.protocol.apis.fetch import (
@@ -27,11 +26,9 @@ from wirekafka.storage import FileSlice, read_indexes
 _UNKNOWN_OFFSET = -1
 _MOST_BYTES_INDEXED_INLINE = 1024 * 1024
 _NOT_FOUND = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
-Found = Partition | KafkaError
-"""A partition to read, or why there is none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FetchLimits:
     min_bytes: int
     max_bytes: int
@@ -40,105 +37,112 @@ class FetchLimits:
 
 
 async def fetch(
-    wanted: Mapping[FetchKey, FetchedPartition], found: Mapping[FetchKey, Found], limits: FetchLimits
+    plan: FetchPlan, limits: FetchLimits, deadline: float | None = None
 ) -> dict[FetchKey, PartitionData]:
-    """Read every wanted partition, in order, within the limits.
+    """Read every partition of the plan, in order, within the limits.
 
-    Waits until `min_bytes` can be read, at most `max_wait_ms`; an error anywhere answers at once.
+    Waits until `min_bytes` can be read, at most `max_wait_ms`, or until trio's clock shows the deadline, in
+    seconds; an error anywhere answers at once.
     """
-    await _read_indexes(wanted, found)
-    results, enough = _read_all(wanted, found, limits)
-    if enough or limits.max_wait_ms <= 0:
-        return results
-    sizes = {key: _size_bytes(data) for key, data in results.items()}
-    del results  # with the files that its slices hold open
-    with _Bells(found) as bells, trio.move_on_after(limits.max_wait_ms / 1000):
-        while True:
-            for key in await bells.rung():
-                data = _read_one(wanted[key].wanted, found[key], limits.max_bytes, limits, is_first=True)
-                sizes[key] = limits.min_bytes if _is_news(data) else _size_bytes(data)
-                del data
-            if sum(sizes.values()) >= limits.min_bytes:
-                results, enough = _read_all(wanted, found, limits)
-                if enough:
-                    return results
-                del results
-    return _read_all(wanted, found, limits)[0]
+    if deadline is None:
+        deadline = trio.current_time() + limits.max_wait_ms / 1000
+    await _read_indexes(plan)
+    results, enough = _read_all(plan, limits)
+    while not enough:
+        sizes = {key: _size_bytes(data) for key, data in results.items()}
+        del results  # with the files that its slices hold open
+        plan.watch()
+        is_time_up = not await wait_for_more(plan, limits, sizes, deadline)
+        plan.look_again()
+        results, enough = _read_all(plan, limits)
+        enough = enough or is_time_up
+    return results
 
 
-async def _read_indexes(wanted: Mapping[FetchKey, FetchedPartition], found: Mapping[FetchKey, Found]) -> None:
+async def _read_indexes(plan: FetchPlan) -> None:
     """Read in a thread, after a start, the indexes of large segments that are read from.
 
     One whose index is missing is gone through from its first batch to its last: seconds for a gigabyte.
     """
     unread = []
-    for key, partition in found.items():
-        if isinstance(partition, Partition):
-            segment = partition.log.segments.unread(wanted[key].wanted.fetch_offset)
+    for fetched in plan.partitions.values():
+        if isinstance(fetched.found, Partition):
+            segment = fetched.found.log.segments.unread(fetched.wanted.fetch_offset)
             if segment is not None and segment.size > _MOST_BYTES_INDEXED_INLINE:
                 unread.append(segment)
     if unread:
         await run_unpacking(lambda: read_indexes(unread))
 
 
-class _Bells:
-    """A bell at each partition, and which of them have rung: only those are looked at again.
+async def wait_for_more(
+    plan: FetchPlan, limits: FetchLimits, sizes: dict[FetchKey, int], deadline: float
+) -> bool:
+    """Wait until there may be `min_bytes`, or another request of the session has come.
 
-    A consumer of a thousand partitions that waits for a megabyte is woken by every append to any of them.
+    The plan's partitions are watched since they were last read, when there was what `sizes` says. Those
+    that ring are looked at again, and no others: a consumer of a thousand partitions that waits for a
+    megabyte is woken by every append to any of them. False when trio's clock, in seconds, shows the
+    deadline before.
     """
+    with trio.CancelScope(deadline=deadline), _Watched(plan) as watched:
+        while not plan.is_overtaken and sum(sizes.values()) < limits.min_bytes:
+            for fetched in await watched.rung():
+                data = _read_one(fetched, limits.max_bytes, limits, is_first=True)
+                sizes[fetched.key] = limits.min_bytes if _is_news(data) else _size_bytes(data)
+                del data
+                fetched.watch()
+        return True
+    return False
 
-    def __init__(self, found: Mapping[FetchKey, Found]) -> None:
-        self._bells = [(p, _Bell(self, key)) for key, p in found.items() if isinstance(p, Partition)]
-        self._rung: set[FetchKey] = set()
+
+class _Watched:
+    """The partitions of a plan while a request waits for them; those of no session are let go."""
+
+    __slots__ = ("_any", "_plan")
+
+    def __init__(self, plan: FetchPlan) -> None:
+        self._plan = plan
         self._any = trio.Event()
 
-    def __enter__(self) -> "_Bells":
-        for partition, bell in self._bells:
-            partition.wait_with(bell)
+    def __enter__(self) -> "_Watched":
+        self._plan.reading.wake = self._wake
         return self
 
     def __exit__(self, *_: object) -> None:
-        for partition, bell in self._bells:
-            partition.wait_no_more(bell)
+        reading = self._plan.reading
+        if reading.wake != self._wake:
+            return  # another request of the session waits
+        reading.wake = None
+        if self._plan.session is None or reading.is_over:
+            reading.let_go()
 
-    def ring(self, key: FetchKey) -> None:
-        self._rung.add(key)
+    def _wake(self) -> None:
         self._any.set()
 
-    async def rung(self) -> set[FetchKey]:
+    async def rung(self) -> list[FetchedPartition]:
         """Wait for any, and give those that have rung since the last time."""
-        await self._any.wait()
-        rung, self._rung, self._any = self._rung, set(), trio.Event()
+        reading = self._plan.reading
+        if not reading.rung:
+            await self._any.wait()
+            self._any = trio.Event()
+        rung = list(reading.rung.values())
+        reading.rung.clear()
         return rung
 
 
-class _Bell:
-    """One partition's."""
-
-    __slots__ = ("_bells", "_key")
-
-    def __init__(self, bells: _Bells, key: FetchKey) -> None:
-        self._bells = bells
-        self._key = key
-
-    def set(self) -> None:
-        self._bells.ring(self._key)
-
-
-def _read_all(
-    wanted: Mapping[FetchKey, FetchedPartition], found: Mapping[FetchKey, Found], limits: FetchLimits
-) -> tuple[dict[FetchKey, PartitionData], bool]:
-    """One pass; also whether it is enough to answer with."""
+def _read_all(plan: FetchPlan, limits: FetchLimits) -> tuple[dict[FetchKey, PartitionData], bool]:
+    """One pass over what is due; also whether it is enough to answer with."""
     results: dict[FetchKey, PartitionData] = {}
-    left_bytes, read_bytes, failed = limits.max_bytes, 0, not wanted
-    for key, fetched in wanted.items():
-        data = _read_one(fetched.wanted, found[key], left_bytes, limits, is_first=read_bytes == 0)
+    left_bytes, read_bytes = limits.max_bytes, 0
+    at_once = limits.max_wait_ms <= 0 or not plan.reading.partitions or plan.is_overtaken
+    for key, fetched in plan.partitions.items():
+        data = _read_one(fetched, left_bytes, limits, is_first=read_bytes == 0)
         results[key] = data
         size = _size_bytes(data)
         left_bytes -= size
         read_bytes += size
-        failed = failed or _is_news(data)
-    return results, failed or read_bytes >= limits.min_bytes
+        at_once = at_once or _is_news(data)
+    return results, at_once or read_bytes >= limits.min_bytes
 
 
 def _size_bytes(data: PartitionData) -> int:
@@ -151,9 +155,11 @@ def _is_news(data: PartitionData) -> bool:
 
 
 def _read_one(
-    wanted: FetchPartition, found: Found, left_bytes: int, limits: FetchLimits, *, is_first: bool
+    fetched: FetchedPartition, left_bytes: int, limits: FetchLimits, *, is_first: bool
 ) -> PartitionData:
     """Read one partition; the first that has anything gives a whole batch whatever the limits."""
+    wanted, found = fetched.wanted, fetched.found
+    assert found is not None
     if isinstance(found, KafkaError):
         data = failed_fetch(wanted.partition, found.code)
         if found.code in _NOT_FOUND:

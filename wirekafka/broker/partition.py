@@ -20,6 +20,7 @@ from wirekafka.protocol.records import HEADER_BYTES, Codec, RecordBatch
 from wirekafka.protocol.records.batch import MAGIC_V2, TRANSACTIONAL_FLAG
 from wirekafka.storage import (
     FSYNC,
+    NOT_PLAIN,
     PRODUCER_COMPRESSION,
     Appended,
     Buffer,
@@ -27,6 +28,8 @@ from wirekafka.storage import (
     LogConfig,
     Origin,
     PartitionLog,
+    Run,
+    begin_run,
     needs_preparation,
 )
 
@@ -35,6 +38,7 @@ _IN_SYNC_REPLICAS = 1
 _MAGIC_POSITION = 16
 _ATTRIBUTES_LOW_BYTE = 22
 _NOTHING = b""
+_NO_TIME = -1
 
 
 class Bell(Protocol):
@@ -155,21 +159,43 @@ class Partition:
         assert self._flusher is not None
         return AwaitedFlush(self.log, end_offset, self._flusher.ask(self.log, self.ring))
 
-    async def append_from_client(
-        self,
-        records: memoryview | None,
-        *,
-        now_ms: int,
-        zstd_allowed: bool,
-        acks_all: bool = False,
+    @property
+    def prepares(self) -> bool:
+        """Whether batches may have to be looked into or compressed anew before they are written."""
+        return self._prepares
+
+    def append_at_once(
+        self, records: memoryview | None, *, now_ms: int, zstd_allowed: bool, acks_all: bool = False
     ) -> Appended:
-        """Write one batch as a producer sent it.
+        """Write one batch as a producer sent it, where none is prepared. Raises as `append_from_client`."""
+        run = self.begin_run(now_ms=now_ms, acks_all=acks_all) if zstd_allowed else None
+        if run is not None and records is not None:
+            base_offset = run.take(records)
+            if base_offset != NOT_PLAIN:
+                self.end_run(run)
+                log = self.log
+                return Appended(base_offset, log.log_end_offset - 1, _NO_TIME, log.log_start_offset, False)
+        return self.append(self._checked(records, zstd_allowed, acks_all), now_ms=now_ms)
+
+    async def append_from_client(
+        self, records: memoryview | None, *, now_ms: int, zstd_allowed: bool, acks_all: bool = False
+    ) -> Appended:
+        """Write one batch as a producer sent it, prepared if it has to be.
 
         Raises INVALID_RECORD for no records, UNSUPPORTED_COMPRESSION_TYPE for zstd from a client too
         old to know it (KIP-110), INVALID_PRODUCER_ID_MAPPING for a batch of a transaction, since there is
         no coordinator yet that could know its producer, NOT_ENOUGH_REPLICAS for acks=all where the topic
         wants more copies than there are, and what `append` does.
         """
+        records = self._checked(records, zstd_allowed, acks_all)
+        config = self.log.config
+        if not (self._prepares and needs_preparation(records, config)):
+            return self.append(records, now_ms=now_ms)
+        ready = await prepared(records, self.topic_partition, config, now_ms=now_ms)
+        return self.append(ready, now_ms=now_ms, looked_inside=config is self.log.config)
+
+    def _checked(self, records: memoryview | None, zstd_allowed: bool, acks_all: bool) -> memoryview:
+        """Check what is no matter of the log, and give the records."""
         if records is None or len(records) == 0:
             raise NotOneBatch(
                 ErrorCode.INVALID_RECORD, f"A produce request to {self.topic_partition} holds no batch."
@@ -186,11 +212,24 @@ class Partition:
             )
         if acks_all:
             self._check_replicas()
-        config = self.log.config
-        if not (self._prepares and needs_preparation(records, config)):
-            return self.append(records, now_ms=now_ms)
-        ready = await prepared(records, self.topic_partition, config, now_ms=now_ms)
-        return self.append(ready, now_ms=now_ms, looked_inside=config is self.log.config)
+        return records
+
+    def begin_run(self, *, now_ms: int, acks_all: bool) -> Run | None:
+        """Begin to append several batches by one call, within this step of the event loop.
+
+        None where an append of this partition takes more than to write it, or is refused.
+        """
+        if self._prepares or self._flushes_at_append or self._deleted:
+            return None
+        if acks_all and self.log.config.min_insync_replicas > _IN_SYNC_REPLICAS:
+            return None
+        return begin_run(self.log, self.leader_epoch, now_ms)
+
+    def end_run(self, run: Run) -> None:
+        """Write what the run has taken in; wake the fetches that wait here. Raises KAFKA_STORAGE_ERROR."""
+        run.write()
+        if self._waiting:
+            self.ring()
 
     def _check_replicas(self) -> None:
         """Refuse to promise more copies than there are: this broker is alone."""
@@ -243,15 +282,28 @@ class Partition:
         )
 
     def wait_with(self, bell: Bell) -> None:
-        """Ring `bell` when there is more to see, or when the partition goes."""
+        """Ring `bell` once: when there is more to see, the log begins later, or the partition goes."""
         self._waiting.add(bell)
 
     def wait_no_more(self, bell: Bell) -> None:
         self._waiting.discard(bell)
 
     def ring(self) -> None:
-        for bell in self._waiting:
+        """Ring the bells that wait; who wants to hear of the next thing waits again."""
+        waiting, self._waiting = self._waiting, set()
+        for bell in waiting:
             bell.set()
+
+    def move_start(self, offset: int) -> bool:
+        """Let the log begin at `offset`, as `PartitionLog.move_start` does; who waits here hears of it."""
+        has_moved = self.log.move_start(offset)
+        if has_moved:
+            self.ring()
+        return has_moved
+
+    @property
+    def is_deleted(self) -> bool:
+        return self._deleted
 
     def mark_deleted(self) -> None:
         """Answer every later use with UNKNOWN_TOPIC_OR_PARTITION, and wake who waits."""

@@ -48,6 +48,8 @@ class Partitions:
         self._remove_later = remove_later
         self._by_topic: dict[str, dict[int, Partition | KafkaError]] = {}
         self._names: dict[bytes, str] = {}
+        self.generation = 0
+        """Grows whenever a partition goes on line, off line or away."""
         self._asked: set[TopicPartition] = set()
         """Offline partitions that were asked for since they were last tried."""
         self._asked_bell = trio.Event()
@@ -153,6 +155,10 @@ class Partitions:
             except KafkaError as error:
                 logger.error("what is noted of deleted topics is still on the disk: %s", error)
 
+    def expect(self, topic: TopicImage) -> None:
+        """Take note of a topic some of whose partitions may be opened later."""
+        self._names[topic.topic_id] = topic.name
+
     def open_one(self, topic: TopicImage, index: int) -> None:
         """Open a partition of a topic, made if it is not there; one that cannot be read is offline."""
         wanted = self._wanted(topic, index)
@@ -165,11 +171,12 @@ class Partitions:
             self._take_up(wanted.topic_partition, open_one(self._directory, wanted, now_ms=self._now_ms()))
 
     def _wanted(self, topic: TopicImage, index: int) -> Wanted:
-        self._names[topic.topic_id] = topic.name
+        self.expect(topic)
         return Wanted(TopicPartition(topic.name, index), topic.topic_id, self._log_config(topic.name))
 
     def _take_up(self, topic_partition: TopicPartition, log: PartitionLog | KafkaError) -> None:
         topic, index = topic_partition
+        self.generation += 1
         partitions = self._by_topic.setdefault(topic, {})
         before = partitions.get(index)
         if isinstance(log, KafkaError):
@@ -238,8 +245,9 @@ class Partitions:
     def remove_topic(self, topic_id: bytes) -> str:
         """Close a deleted topic's partitions, wake who waits, remove the folders; give its name."""
         name = self._names.pop(topic_id)
+        self.generation += 1
         self._image.removed_topic_ids.discard(topic_id)
-        for index, partition in self._by_topic.pop(name).items():
+        for index, partition in self._by_topic.pop(name, {}).items():
             topic_partition = TopicPartition(name, index)
             if topic_partition in self._reopening:
                 continue  # it is removed when the thread is through with it

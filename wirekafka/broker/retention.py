@@ -154,7 +154,7 @@ class Retention:
                 f"between 0 and {end}.",
             )
         log.disk.health.check()
-        log.move_start(start)
+        partition.move_start(start)
         return log
 
     async def _shorten(
@@ -205,7 +205,7 @@ class Retention:
         if log.closed or log.failed or log.disk.health.failure or self._firebreak.has_given_up(log):
             return False
         start = start_after_retention(log, high_watermark=partition.high_watermark, now_ms=self._wall_ms())
-        if log.move_start(start):
+        if partition.move_start(start):
             logger.info("%s begins at offset %d now, by its retention settings", log.topic_partition, start)
             return True
         return has_passed_segments(log)

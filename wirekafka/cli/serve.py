@@ -17,7 +17,7 @@ from wirekafka.cli.opening import watch_for
 from wirekafka.metadata import ConfigError, Settings
 from wirekafka.observability import log_to_stderr
 from wirekafka.protocol.error_codes import KafkaError, MalformedMessage
-from wirekafka.server import Serving, sole_error
+from wirekafka.server import Serving, look_through_everything, sole_error, survivors_put_aside
 from wirekafka.server import serve as serve_broker
 from wirekafka.storage import DataDirectoryInUse
 
@@ -113,7 +113,8 @@ def _run(config: BrokerConfig) -> str:
     """Serve; say what of the data folder failed for good meanwhile, or as it was closed. Empty: nothing."""
     served: list[Serving] = []
     try:
-        trio.run(_serve_until_signal, config, served)
+        with survivors_put_aside():
+            trio.run(_serve_until_signal, config, served)
     except BaseExceptionGroup as group:
         error = sole_error(group)
         if not (isinstance(error, KafkaError) and _failure_of(served)):
@@ -140,8 +141,13 @@ async def _serve_until_signal(config: BrokerConfig, served: list[Serving]) -> No
                     click.echo("Stopping before it was ready.")
                     nursery.cancel_scope.cancel()
 
+            async def serve_to_the_end(*, task_status: "trio.TaskStatus[Serving]") -> None:
+                await serve_broker(config, watch_for(sys.stderr), task_status=task_status)
+                nursery.cancel_scope.cancel()
+
             nursery.start_soon(stop_on_signal)
-            served.append(await nursery.start(serve_broker, config, watch_for(sys.stderr)))
+            served.append(await nursery.start(serve_to_the_end))
+            nursery.start_soon(look_through_everything)
             click.echo(_banner(served[0], config), err=False)
             sys.stdout.flush()
 

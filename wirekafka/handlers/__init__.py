@@ -24,7 +24,8 @@ from wirekafka.handlers.metadata import describe_cluster, metadata
 from wirekafka.handlers.offsets import list_offsets, offset_for_leader_epoch
 from wirekafka.handlers.produce import produce
 from wirekafka.handlers.producers import init_producer_id
-from wirekafka.handlers.registry import Handler
+from wirekafka.handlers.registry import NOT_AT_ONCE, Handler, Later, NotAtOnce
+from wirekafka.handlers.repeated_produce import RepeatedProduce
 from wirekafka.handlers.topics import create_partitions, create_topics, delete_topics
 from wirekafka.protocol.message import Versions
 
@@ -70,10 +71,14 @@ ADVERTISED: dict[int, Versions] = {key: handler.api.advertised for key, handler 
 __all__ = [
     "ADVERTISED",
     "HANDLERS",
+    "NOT_AT_ONCE",
     "Acquaintance",
     "ClientConnection",
     "CloseConnection",
     "Endpoint",
     "Handler",
+    "Later",
+    "NotAtOnce",
+    "RepeatedProduce",
     "RequestContext",
 ]

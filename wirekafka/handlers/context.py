@@ -47,9 +47,11 @@ class ClientConnection:
     acquaintance: Acquaintance = field(default_factory=Acquaintance)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RequestContext:
-    """One request's circumstances. Versions end here: below the handlers they are named facts."""
+    """One request's circumstances, made anew for each. Versions end here: below the handlers
+    they are named facts.
+    """
 
     connection: ClientConnection
     version: int

@@ -7,18 +7,27 @@ Source: Kafka's KafkaApis.handleFetchRequest, FetchManager and ReplicaManager.fe
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+
+import trio
 
 from wirekafka.broker import (
+    NO_SESSION,
     FetchedPartition,
     FetchKey,
     FetchLimits,
     FetchPlan,
     Found,
+    Partition,
+    PlainRead,
     failed_fetch,
     fetch_partitions,
+    read_plainly,
+    wait_for_more,
 )
 from wirekafka.handlers.context import RequestContext
-from wirekafka.handlers.registry import always, handles
+from wirekafka.handlers.registry import Later, always, handles
 from wirekafka.protocol.apis.fetch import (
     FETCH,
     FetchableTopicResponse,
@@ -26,7 +35,11 @@ from wirekafka.protocol.apis.fetch import (
     FetchResponse,
     PartitionData,
 )
+from wirekafka.protocol.connection import Built
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.plain_fetch import NEWEST as NEWEST_PLAIN
+from wirekafka.protocol.plain_fetch import OLDEST as OLDEST_PLAIN
+from wirekafka.protocol.plain_fetch import plain_body
 
 _TOPIC_IDS_SINCE = 13
 _READ_COMMITTED = 1
@@ -49,14 +62,87 @@ def _refuse(request: FetchRequest, error: KafkaError) -> FetchResponse:
     )
 
 
-@handles(FETCH, refusal=_refuse, may_wait=always)
-async def fetch(request: FetchRequest, context: RequestContext) -> FetchResponse:
+@dataclass(frozen=True, slots=True)
+class _Fetching:
+    """One request, from its plan on."""
+
+    plan: FetchPlan
+    limits: FetchLimits
+    context: RequestContext
+
+    def at_once(self) -> FetchResponse | Built | Later[FetchResponse]:
+        """Answer if there is enough by now."""
+        read = read_plainly(self.plan, self.limits) if self._can_be_plain else None
+        if read is None:
+            return Later(self.read_and_answer)
+        if self._is_enough(read):
+            return self._answer_plainly(read)
+        if self.plan.session is None:
+            return Later(self._wait_and_answer)
+        self.plan.watch()
+        return Later(partial(self._wait_and_answer, read.sizes))
+
+    async def read_and_answer(self, deadline: float | None = None) -> FetchResponse:
+        """Answer when there is enough, or the time is up."""
+        results = await fetch_partitions(self.plan, self.limits, deadline)
+        if self.context.version < _OLDEST_WITH_STORAGE_ERROR:
+            _say_not_leader(results.values())
+        return _answer(self.plan, results, self.context)
+
+    async def _wait_and_answer(self, sizes: dict[FetchKey, int] | None = None) -> FetchResponse | Built:
+        """Do so as long as the request is plain.
+
+        `sizes` says what there was when watching the plan's partitions began; None that it has not.
+        """
+        plan, limits = self.plan, self.limits
+        deadline = trio.current_time() + limits.max_wait_ms / 1000
+        is_time_up = False
+        while True:
+            if sizes is not None:
+                is_time_up = not await wait_for_more(plan, limits, sizes, deadline)
+                plan.look_again()
+            read = None if plan.is_overtaken else read_plainly(plan, limits)
+            if read is None:
+                return await self.read_and_answer(deadline)
+            if is_time_up or self._is_enough(read):
+                return self._answer_plainly(read)
+            plan.watch()
+            sizes = read.sizes
+
+    @property
+    def _can_be_plain(self) -> bool:
+        return OLDEST_PLAIN <= self.context.version <= NEWEST_PLAIN
+
+    def _is_enough(self, read: PlainRead) -> bool:
+        limits = self.limits
+        return (
+            read.size_bytes >= limits.min_bytes or limits.max_wait_ms <= 0 or not self.plan.reading.partitions
+        )
+
+    def _answer_plainly(self, read: PlainRead) -> Built:
+        """Full, opening a session if one was asked for; or what has changed since the session's last."""
+        plan, session = self.plan, self.plan.session
+        session_id = NO_SESSION
+        told = [one for _, one in read.partitions]
+        if session is not None:
+            session_id = session.session_id
+            told = [
+                one
+                for fetched, one in read.partitions
+                if session.must_tell_plain(fetched, one, has_records=len(one.records) > 0)
+            ]
+        elif plan.wants_session:
+            broker = self.context.broker
+            told_by_key = [(fetched.key, one) for fetched, one in read.partitions]
+            session_id = broker.fetch_sessions.open(plan, told_by_key, broker.clock.now_ms())
+        return Built(plain_body(session_id, told, aborted_is_null=not self.limits.committed_only))
+
+
+def _begin(request: FetchRequest, context: RequestContext) -> _Fetching:
+    """Plan the request and find its partitions. Raises what `FetchSessions.plan` does."""
     broker = context.broker
     by_topic_id = context.version >= _TOPIC_IDS_SINCE
-    try:
-        plan = broker.fetch_sessions.plan(request, by_topic_id=by_topic_id, now_ms=broker.clock.now_ms())
-    except KafkaError as error:  # of the session: which partitions it had is not known
-        return FetchResponse(throttle_time_ms=0, error_code=error.code, responses=[])
+    plan = broker.fetch_sessions.plan(request, by_topic_id=by_topic_id, now_ms=broker.clock.now_ms())
     max_bytes = min(request.max_bytes, broker.settings.get_int("fetch.max.bytes"))
     limits = FetchLimits(
         min_bytes=min(request.min_bytes, max_bytes),
@@ -64,21 +150,37 @@ async def fetch(request: FetchRequest, context: RequestContext) -> FetchResponse
         max_wait_ms=request.max_wait_ms,
         committed_only=request.isolation_level == _READ_COMMITTED,
     )
-    found = _find_all(plan, context)
+    for fetched in plan.partitions.values():
+        if not isinstance(fetched.found, Partition) or fetched.found.is_deleted:
+            fetched.found = _find(fetched, context)
     if max(request.replica_id, request.replica_state.replica_id) >= 0:
-        found = {key: _refuse_follower(one) for key, one in found.items()}
-    results = await fetch_partitions(plan.partitions, found, limits)
-    if context.version < _OLDEST_WITH_STORAGE_ERROR:
-        _say_not_leader(results.values())
-    return _answer(plan, results, context)
+        for fetched in plan.partitions.values():
+            fetched.found = _refuse_follower(fetched.found)
+    return _Fetching(plan, limits, context)
 
 
-def _find_all(plan: FetchPlan, context: RequestContext) -> dict[FetchKey, Found]:
-    return {key: _find(key, fetched, context) for key, fetched in plan.partitions.items()}
+def _fetch_at_once(
+    request: FetchRequest, context: RequestContext
+) -> FetchResponse | Built | Later[FetchResponse]:
+    try:
+        return _begin(request, context).at_once()
+    except KafkaError as error:  # of the session: which partitions it had is not known
+        return FetchResponse(throttle_time_ms=0, error_code=error.code, responses=[])
 
 
-def _find(key: FetchKey, fetched: FetchedPartition, context: RequestContext) -> Found:
+@handles(FETCH, refusal=_refuse, may_wait=always, at_once=_fetch_at_once)
+async def fetch(request: FetchRequest, context: RequestContext) -> FetchResponse:
+    """Answer as the plain way does, every message made: its twin."""
+    try:
+        fetching = _begin(request, context)
+    except KafkaError as error:
+        return FetchResponse(throttle_time_ms=0, error_code=error.code, responses=[])
+    return await fetching.read_and_answer()
+
+
+def _find(fetched: FetchedPartition, context: RequestContext) -> Found:
     """The partition; by a session's id of a topic that has gone, what Kafka says of it."""
+    key = fetched.key
     try:
         topic = key.topic
         if isinstance(topic, bytes):
@@ -93,8 +195,9 @@ def _find(key: FetchKey, fetched: FetchedPartition, context: RequestContext) -> 
         return error
 
 
-def _refuse_follower(found: Found) -> Found:
+def _refuse_follower(found: Found | None) -> Found:
     """No other broker replicates from this one."""
+    assert found is not None
     if isinstance(found, KafkaError):
         return found
     return KafkaError(

@@ -10,9 +10,11 @@ Unlike Kafka, a partition that stands twice in a request is written twice and an
 refusal says why.
 """
 
-from wirekafka.broker import AwaitedFlush, is_transactional, wait_for_flush
+from functools import partial
+
+from wirekafka.broker import Appended, AwaitedFlush, Partition, is_transactional, wait_for_flush
 from wirekafka.handlers.context import CloseConnection, RequestContext
-from wirekafka.handlers.registry import handles
+from wirekafka.handlers.registry import NOT_AT_ONCE, Later, NotAtOnce, handles
 from wirekafka.metadata import is_internal
 from wirekafka.protocol.apis.produce import (
     PRODUCE,
@@ -26,6 +28,7 @@ from wirekafka.protocol.apis.produce import (
 )
 from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError, NotOneBatch
 
+_NONE = int(ErrorCode.NONE)
 _NO_OFFSET = -1
 _NO_TIME = -1
 _ACKS_ALL = -1
@@ -45,33 +48,47 @@ _ADMIN_CLIENT_ID = "__admin_client"
 def _refuse(request: ProduceRequest, error: KafkaError) -> ProduceResponse:
     if request.acks == 0:
         raise CloseConnection(f"acks=0 produce failed: {error.message}")
-    return ProduceResponse(
-        responses=[
-            _topic_response(topic, [_refused(data.index, error) for data in topic.partition_data])
-            for topic in request.topic_data
-        ]
-    )
+    return ProduceResponse(responses=[_refused_topic(topic, error) for topic in request.topic_data])
 
 
-@handles(PRODUCE, refusal=_refuse)
-async def produce(request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
+def _at_once(
+    request: ProduceRequest, context: RequestContext
+) -> ProduceResponse | Later[ProduceResponse] | NotAtOnce | None:
+    """Append at once, and wait for the disk later; not so where batches are prepared in a thread."""
     _check_transactional_id(request)
     appending = _Appending(request, context)
+    if appending.may_prepare():
+        return NOT_AT_ONCE
     response = ProduceResponse(
-        responses=[await appending.to_topic(topic) for topic in request.topic_data if topic.partition_data]
+        responses=[appending.to_topic(topic) for topic in request.topic_data if topic.partition_data]
     )
     if request.acks == 0:
         _close_on_error(response)
         return None
     if appending.awaited:
-        await _wait_for_flush(appending.awaited, request.timeout_ms)
+        return Later(partial(_when_flushed, response, appending.awaited, request.timeout_ms))
     return response
+
+
+@handles(PRODUCE, refusal=_refuse, at_once=_at_once)
+async def produce(request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
+    _check_transactional_id(request)
+    appending = _Appending(request, context)
+    response = ProduceResponse(
+        responses=[
+            await appending.to_topic_prepared(topic) for topic in request.topic_data if topic.partition_data
+        ]
+    )
+    if request.acks == 0:
+        _close_on_error(response)
+        return None
+    return await _when_flushed(response, appending.awaited, request.timeout_ms)
 
 
 def _check_transactional_id(request: ProduceRequest) -> None:
     if request.transactional_id:
         return
-    if any(is_transactional(data.records) for topic in request.topic_data for data in topic.partition_data):
+    if _is_any_transactional(request):
         if request.transactional_id == "":
             raise KafkaError(ErrorCode.INVALID_REQUEST, "An empty transactional id names no producer.")
         raise KafkaError(
@@ -80,63 +97,118 @@ def _check_transactional_id(request: ProduceRequest) -> None:
         )
 
 
+def _is_any_transactional(request: ProduceRequest) -> bool:
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            if is_transactional(data.records):
+                return True
+    return False
+
+
 class _Appending:
     """One request's appends, and those of them that may not be acknowledged yet."""
 
     def __init__(self, request: ProduceRequest, context: RequestContext) -> None:
-        self._acks = request.acks
+        self._request = request
+        self._acks_all = request.acks == _ACKS_ALL
+        self._zstd_allowed = context.version >= _ZSTD_SINCE
+        self._by_id = context.version >= _TOPIC_IDS_SINCE
         self._context = context
         self._partitions = context.broker.partitions
         self._now_ms = context.broker.clock.wall_ms()
         self.awaited: list[tuple[PartitionProduceResponse, AwaitedFlush]] = []
 
-    async def to_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
-        try:
-            name = topic.name
-            if self._context.version >= _TOPIC_IDS_SINCE:
-                name = self._partitions.name_of(topic.topic_id)
-        except KafkaError as error:
-            return _topic_response(topic, [_refused(data.index, error) for data in topic.partition_data])
-        return _topic_response(topic, [await self._to_partition(name, data) for data in topic.partition_data])
+    def may_prepare(self) -> bool:
+        """Whether a partition that is written to looks into batches or compresses them anew."""
+        for topic in self._request.topic_data:
+            for data in topic.partition_data:
+                try:
+                    if self._partitions.find(self._name_of(topic), data.index).prepares:
+                        return True
+                except KafkaError:  # it is told when that partition's turn comes
+                    continue
+        return False
 
-    async def _to_partition(self, topic: str, data: PartitionProduceData) -> PartitionProduceResponse:
-        acks_all = self._acks == _ACKS_ALL
+    def _name_of(self, topic: TopicProduceData) -> str:
+        return self._partitions.name_of(topic.topic_id) if self._by_id else topic.name
+
+    def to_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
         try:
-            partition = self._partitions.find(topic, data.index)
-            _check_may_write(topic, self._acks, self._context)
+            name = self._name_of(topic)
+        except KafkaError as error:
+            return _refused_topic(topic, error)
+        return _topic_response(topic, [self._to_partition(name, data) for data in topic.partition_data])
+
+    async def to_topic_prepared(self, topic: TopicProduceData) -> TopicProduceResponse:
+        try:
+            name = self._name_of(topic)
+        except KafkaError as error:
+            return _refused_topic(topic, error)
+        return _topic_response(topic, [await self._prepared(name, data) for data in topic.partition_data])
+
+    def _to_partition(self, topic: str, data: PartitionProduceData) -> PartitionProduceResponse:
+        try:
+            partition = self._partition(topic, data.index)
+            appended = partition.append_at_once(
+                data.records,
+                now_ms=self._now_ms,
+                zstd_allowed=self._zstd_allowed,
+                acks_all=self._acks_all,
+            )
+        except KafkaError as error:
+            return self._refusal(topic, data.index, error)
+        return self._response(data.index, partition, appended)
+
+    async def _prepared(self, topic: str, data: PartitionProduceData) -> PartitionProduceResponse:
+        try:
+            partition = self._partition(topic, data.index)
             appended = await partition.append_from_client(
                 data.records,
                 now_ms=self._now_ms,
-                zstd_allowed=self._context.version >= _ZSTD_SINCE,
-                acks_all=acks_all,
+                zstd_allowed=self._zstd_allowed,
+                acks_all=self._acks_all,
             )
         except KafkaError as error:
-            return _refused(data.index, error, _start_told_with(error, topic, data.index, self._context))
+            return self._refusal(topic, data.index, error)
+        return self._response(data.index, partition, appended)
+
+    def _partition(self, topic: str, index: int) -> Partition:
+        partition = self._partitions.find(topic, index)
+        _check_may_write(topic, self._request.acks, self._context)
+        return partition
+
+    def _refusal(self, topic: str, index: int, error: KafkaError) -> PartitionProduceResponse:
+        return _refused(index, error, _start_told_with(error, topic, index, self._context))
+
+    def _response(self, index: int, partition: Partition, appended: Appended) -> PartitionProduceResponse:
         response = PartitionProduceResponse(
-            index=data.index,
-            error_code=ErrorCode.NONE,
+            index=index,
+            error_code=_NONE,
             base_offset=appended.base_offset,
             log_append_time_ms=appended.log_append_time_ms,
             log_start_offset=appended.log_start_offset,
         )
-        awaited = partition.awaited_flush(appended.last_offset + 1, acks_all=acks_all)
+        awaited = partition.awaited_flush(appended.last_offset + 1, acks_all=self._acks_all)
         if awaited is not None:
             self.awaited.append((response, awaited))
         return response
 
 
-async def _wait_for_flush(
-    waiting: list[tuple[PartitionProduceResponse, AwaitedFlush]], timeout_ms: int
-) -> None:
+async def _when_flushed(
+    response: ProduceResponse, waiting: list[tuple[PartitionProduceResponse, AwaitedFlush]], timeout_ms: int
+) -> ProduceResponse:
     """Wait until everything lasts; put the refusal in the place of each answer that is not to be given."""
+    if not waiting:
+        return response
     errors = await wait_for_flush([awaited for _, awaited in waiting], timeout_ms)
-    for (response, _), error in zip(waiting, errors, strict=True):
+    for (partition, _), error in zip(waiting, errors, strict=True):
         if error is not None:
-            response.error_code = error.code
-            response.error_message = error.message
-            response.base_offset = _NO_OFFSET
-            response.log_append_time_ms = _NO_TIME
-            response.log_start_offset = _NO_OFFSET
+            partition.error_code = error.code
+            partition.error_message = error.message
+            partition.base_offset = _NO_OFFSET
+            partition.log_append_time_ms = _NO_TIME
+            partition.log_start_offset = _NO_OFFSET
+    return response
 
 
 def _check_may_write(topic: str, acks: int, context: RequestContext) -> None:
@@ -168,6 +240,10 @@ def _refused(index: int, error: KafkaError, log_start_offset: int = _NO_OFFSET) 
         ],
         error_message=error.message,
     )
+
+
+def _refused_topic(topic: TopicProduceData, error: KafkaError) -> TopicProduceResponse:
+    return _topic_response(topic, [_refused(data.index, error) for data in topic.partition_data])
 
 
 def _topic_response(

@@ -37,7 +37,7 @@ _NO_CONFIGS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class PartitionImage:
-    """Where one partition lies and who leads it; a leader of -1 is none."""
+    """Where one partition lies and who leads it; a leader of -1 is none. Partitions that are alike share one."""
 
     leader: int
     leader_epoch: int
@@ -63,6 +63,7 @@ class MetadataImage:
         self._names_by_collision_key: dict[str, dict[str, None]] = {}
         self._configs: dict[tuple[int, str], dict[str, str]] = {}
         self._features: dict[str, int] = {}
+        self._partition_images: dict[PartitionImage, PartitionImage] = {}
         self.topics: Mapping[str, TopicImage] = MappingProxyType(self._topics)
         """The topics by name: a view that follows later changes, as are the two below."""
         self.topics_by_id: Mapping[bytes, TopicImage] = MappingProxyType(self._topics_by_id)
@@ -121,8 +122,8 @@ class MetadataImage:
 
     def _put_partition(self, record: PartitionRecord) -> None:
         self.topics_generation += 1
-        self._topics_by_id[record.topic_id].partitions[record.partition_id] = PartitionImage(
-            record.leader, record.leader_epoch, tuple(record.replicas), tuple(record.isr)
+        self._topics_by_id[record.topic_id].partitions[record.partition_id] = self._shared(
+            PartitionImage(record.leader, record.leader_epoch, tuple(record.replicas), tuple(record.isr))
         )
 
     def _change_partition(self, record: PartitionChangeRecord) -> None:
@@ -135,12 +136,18 @@ class MetadataImage:
         partitions = self._topics_by_id[record.topic_id].partitions
         before = partitions[record.partition_id]
         changes_leader = record.leader != _SAME_LEADER
-        partitions[record.partition_id] = PartitionImage(
-            record.leader if record.leader >= 0 else before.leader,
-            before.leader_epoch + changes_leader,
-            before.replicas if record.replicas is None else tuple(record.replicas),
-            tuple(record.isr) if record.isr else before.isr,
+        partitions[record.partition_id] = self._shared(
+            PartitionImage(
+                record.leader if record.leader >= 0 else before.leader,
+                before.leader_epoch + changes_leader,
+                before.replicas if record.replicas is None else tuple(record.replicas),
+                tuple(record.isr) if record.isr else before.isr,
+            )
         )
+
+    def _shared(self, image: PartitionImage) -> PartitionImage:
+        """Give the one of those that are equal: with one broker, very many partitions are."""
+        return self._partition_images.setdefault(image, image)
 
     def _put_config(self, record: ConfigRecord) -> None:
         resource = (record.resource_type, record.resource_name)

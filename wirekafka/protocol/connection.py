@@ -41,6 +41,12 @@ class ReceivedRequest:
         return 0 if self.message is None else self.version
 
 
+class Built(NamedTuple):
+    """The body of an answer that is bytes, and slices of files, already: in the version that was asked in."""
+
+    parts: Sequence[Sized]
+
+
 class ServerConnection:
     """Frames, headers and codecs of one connection."""
 
@@ -107,12 +113,16 @@ def parse_request(frame: memoryview) -> ReceivedRequest:
     return ReceivedRequest(form.api, version, header.correlation_id, header.client_id, message)
 
 
-def response_parts(request: ReceivedRequest, response: Message) -> Sequence[Sized]:
+def response_parts(request: ReceivedRequest, response: Message | Built) -> Sequence[Sized]:
     """The frame that answers `request`: buffers, and slices of files, in the order to be sent."""
     form = _form(request.api.key, request.response_version)
     first = bytearray(form.response_start)
-    parts: list[Any] = []
-    parts.append(form.response.build_into(response, first, parts))
+    parts: list[Any]
+    if isinstance(response, Built):
+        parts = [first, *response.parts]
+    else:
+        parts = []
+        parts.append(form.response.build_into(response, first, parts))
     length = sum(map(len, parts)) - 4
     _LENGTH_AND_CORRELATION.pack_into(first, 0, length, request.correlation_id)
     return parts

@@ -24,10 +24,10 @@ _HTTP_METHODS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC")
 class FrameBuffer:
     """What has been received and not yet been taken."""
 
-    __slots__ = ("_buffer", "_end", "_max_frame_bytes", "_start", "_view")
+    __slots__ = ("_buffer", "_end", "_start", "_view", "max_frame_bytes")
 
     def __init__(self, max_frame_bytes: int) -> None:
-        self._max_frame_bytes = max_frame_bytes
+        self.max_frame_bytes = max_frame_bytes
         self._buffer = bytearray(_FIRST_BYTES)
         self._view = memoryview(self._buffer)
         self._start = 0
@@ -71,6 +71,17 @@ class FrameBuffer:
         self._start += wanted
         return frame
 
+    def unread(self) -> tuple[memoryview, int, int]:
+        """The buffer, and where in it begins and ends what has been received and not been taken.
+
+        For who knows frames by their bytes, and takes them with `pass_over`.
+        """
+        return self._view, self._start, self._end
+
+    def pass_over(self, end: int) -> None:
+        """Take whole frames up to a place of `unread` where the next one begins."""
+        self._start = end
+
     @property
     def holds_part(self) -> bool:
         """Whether a frame has begun and not ended."""
@@ -81,9 +92,9 @@ class FrameBuffer:
         if self._end - self._start < LENGTH_BYTES:
             return LENGTH_BYTES
         length: int = _LENGTH.unpack_from(self._buffer, self._start)[0]
-        if not 0 < length <= self._max_frame_bytes:
+        if not 0 < length <= self.max_frame_bytes:
             raise MalformedMessage(
-                f"a request of {length} bytes, where 1 to {self._max_frame_bytes} are taken"
+                f"a request of {length} bytes, where 1 to {self.max_frame_bytes} are taken"
                 + _guess(bytes(self._view[self._start : self._start + LENGTH_BYTES]))
             )
         return LENGTH_BYTES + length

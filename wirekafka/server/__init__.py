@@ -1,5 +1,6 @@
 """Sockets: accept, receive, answer in order, send."""
 
+from wirekafka.server.garbage import look_through_everything, survivors_put_aside
 from wirekafka.server.serve import Serving, serve, sole_error
 
-__all__ = ["Serving", "serve", "sole_error"]
+__all__ = ["Serving", "look_through_everything", "serve", "sole_error", "survivors_put_aside"]

@@ -2,9 +2,10 @@
 
 Requests of a connection are answered one after the other, as Kafka does, so responses go out in
 request order by construction. Answers gather while whole requests are at hand and leave in one
-send; a request that may wait (a long poll, a rebalance) first lets out what has gathered, and one
-that took a while (its records had to be flushed) lets out its answer before the next is begun, which
-will take as long. A peer that reads slowly blocks its own connection and nothing else.
+send; a request that may wait (a long poll, a rebalance), and cannot be answered at once, first lets
+out what has gathered, and one that took a while (its records had to be flushed) lets out its answer
+before the next is begun, which will take as long. A peer that reads slowly blocks its own connection
+and nothing else.
 
 Called by `server.listener`; calls `protocol.connection` for bytes and `server.dispatch` for answers.
 Source: Kafka's Processor and RequestChannel (one request in flight a connection).
@@ -16,12 +17,12 @@ from functools import partial
 
 import trio
 
-from wirekafka.handlers import ClientConnection, CloseConnection
+from wirekafka.handlers import NOT_AT_ONCE, ClientConnection, CloseConnection, Later, RepeatedProduce
 from wirekafka.observability import get_logger
-from wirekafka.protocol.connection import ServerConnection
+from wirekafka.protocol.connection import ReceivedRequest, ServerConnection
 from wirekafka.protocol.error_codes import MalformedMessage
 from wirekafka.protocol.framing import FrameBuffer
-from wirekafka.server.dispatch import answer, may_wait
+from wirekafka.server.dispatch import answer, answer_now, answer_repeated, finish, may_wait
 from wirekafka.server.transport import SocketTransport
 
 logger = get_logger("server")
@@ -36,13 +37,13 @@ async def serve_connection(
     transport: SocketTransport, client: ClientConnection, max_request_bytes: int
 ) -> None:
     """Serve one peer until it closes, breaks the protocol or is cancelled."""
-    connection = ServerConnection(max_request_bytes)
+    connection, repeated = ServerConnection(max_request_bytes), RepeatedProduce(client)
     frames = connection.frames
     client.acquaintance.more_is_said = partial(_more_is_said, transport, frames)
     try:
         while count := await transport.receive_into(frames.space()):
             frames.received(count)
-            await _answer_received(transport, connection, client)
+            await _answer_received(transport, connection, repeated, client)
         if frames.holds_part:
             logger.info("%s closed in the middle of a request", client.peer)
     except (MalformedMessage, CloseConnection) as error:
@@ -63,25 +64,48 @@ async def _more_is_said(transport: SocketTransport, frames: FrameBuffer) -> None
 
 
 async def _answer_received(
-    transport: SocketTransport, connection: ServerConnection, client: ClientConnection
+    transport: SocketTransport,
+    connection: ServerConnection,
+    repeated: RepeatedProduce,
+    client: ClientConnection,
 ) -> None:
     """Answer every whole request at hand; what was answered is sent even if a later one is broken."""
-    gathered = _Gathered(transport)
+    gathered, frames = _Gathered(transport), connection.frames
     try:
-        while (request := connection.next_request()) is not None:
-            if gathered.size_bytes > _GATHERED_BYTES or may_wait(request, client):
-                await gathered.send()
+        while frames.holds_part:
             begun = trio.current_time()
-            parts = await answer(request, client)
-            if parts is not None:
+            parts: Sequence[Sized] | None
+            parts = repeats = answer_repeated(repeated, frames, client)
+            if not repeats:
+                request = connection.next_request()
+                if request is None:
+                    break
+                parts = await _answer_one(request, client, gathered)
+                repeated.learn(request)
+            if parts:
                 gathered.add(parts)
-            if trio.current_time() - begun > _WHILE_SECONDS:
+            if gathered.size_bytes > _GATHERED_BYTES or trio.current_time() - begun > _WHILE_SECONDS:
                 await gathered.send()
-            await transport.give_way()
+            await transport.give_way(len(repeats) or 1)
     except (MalformedMessage, CloseConnection):
         await gathered.send()
         raise
     await gathered.send()
+
+
+async def _answer_one(
+    request: ReceivedRequest, client: ClientConnection, gathered: "_Gathered"
+) -> Sequence[Sized] | None:
+    """Answer one request; what has gathered goes out before it if that may take long."""
+    parts = answer_now(request, client)
+    if parts is NOT_AT_ONCE:
+        if may_wait(request, client):
+            await gathered.send()
+        return await answer(request, client)
+    if isinstance(parts, Later):
+        await gathered.send()
+        return await finish(request, client, parts)
+    return parts
 
 
 class _Gathered:

@@ -6,18 +6,68 @@ client gets an error code, the log gets the traceback.
 Source: Kafka's KafkaApis.handle and RequestHandlerHelper.handleError.
 """
 
-from collections.abc import Sequence, Sized
+from collections.abc import Awaitable, Sequence, Sized
+from typing import Any
 
-from wirekafka.handlers import HANDLERS, ClientConnection, CloseConnection, RequestContext
+from wirekafka.handlers import (
+    HANDLERS,
+    NOT_AT_ONCE,
+    ClientConnection,
+    CloseConnection,
+    Handler,
+    Later,
+    NotAtOnce,
+    RepeatedProduce,
+    RequestContext,
+)
 from wirekafka.observability import get_logger
 from wirekafka.protocol.connection import ReceivedRequest, response_parts
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.framing import FrameBuffer
 
 logger = get_logger("server")
 
 _OUR_FAULT = KafkaError(
     ErrorCode.UNKNOWN_SERVER_ERROR, "The broker failed at this request; its log has the traceback."
 )
+
+
+def answer_repeated(
+    repeated: RepeatedProduce, frames: FrameBuffer, client: ClientConnection
+) -> Sequence[Sized]:
+    """Take the Produce requests at hand that are as an earlier one, and give the frames that answer them.
+
+    Raises CloseConnection where it fails.
+    """
+    try:
+        return repeated.answers(frames)
+    except Exception:
+        logger.exception("a repeated Produce from %s failed", client.peer)
+        raise CloseConnection("the broker failed at a repeated Produce") from None
+
+
+def answer_now(
+    request: ReceivedRequest, client: ClientConnection
+) -> Sequence[Sized] | Later[Any] | NotAtOnce | None:
+    """Give the frame that answers a request if nothing has to be waited for; else Later or NOT_AT_ONCE.
+
+    What is to come later is asked for with `finish`, what has not begun with `answer`. Else gives and
+    raises what these do.
+    """
+    handler = HANDLERS.get(request.api.key)
+    if handler is None or handler.at_once is None:
+        return NOT_AT_ONCE
+    try:
+        response = handler.at_once(
+            request.message, RequestContext(client, request.version, request.client_id)
+        )
+        if response is None or response is NOT_AT_ONCE or isinstance(response, Later):
+            return response
+        return response_parts(request, response)
+    except CloseConnection:
+        raise
+    except Exception as error:  # noqa: BLE001  # it is logged there
+        return _failed(request, client, handler, error)
 
 
 def may_wait(request: ReceivedRequest, client: ClientConnection) -> bool:
@@ -37,16 +87,37 @@ async def answer(request: ReceivedRequest, client: ClientConnection) -> Sequence
     if handler is None:
         raise CloseConnection(f"{request.api.name} is not served")
     context = RequestContext(client, request.version, request.client_id)
+    return await _awaited(request, client, handler, handler.function(request.message, context))
+
+
+async def finish(
+    request: ReceivedRequest, client: ClientConnection, later: Later[Any]
+) -> Sequence[Sized] | None:
+    """Give the answer of what `answer_now` began. Gives and raises what `answer` does."""
+    return await _awaited(request, client, HANDLERS[request.api.key], later.rest())
+
+
+async def _awaited(
+    request: ReceivedRequest, client: ClientConnection, handler: Handler[Any, Any], awaited: Awaitable[Any]
+) -> Sequence[Sized] | None:
     try:
-        response = await handler.function(request.message, context)
+        response = await awaited
         return None if response is None else response_parts(request, response)
     except CloseConnection:
         raise
-    except KafkaError as error:
+    except Exception as error:  # noqa: BLE001  # it is logged there
+        return _failed(request, client, handler, error)
+
+
+def _failed(
+    request: ReceivedRequest, client: ClientConnection, handler: Handler[Any, Any], error: Exception
+) -> Sequence[Sized]:
+    """Answer with the error, or if it is our fault with that; then the log has it."""
+    if isinstance(error, KafkaError):
         return response_parts(request, handler.refusal(request.message, error))
-    except Exception:
-        logger.exception(
-            "%s v%d from %s (client id %r) failed",
-            request.api.name, request.version, client.peer, request.client_id,
-        )  # fmt: skip
-        return response_parts(request, handler.refusal(request.message, _OUR_FAULT))
+    logger.error(
+        "%s v%d from %s (client id %r) failed",
+        request.api.name, request.version, client.peer, request.client_id,
+        exc_info=error,
+    )  # fmt: skip
+    return response_parts(request, handler.refusal(request.message, _OUR_FAULT))

@@ -17,7 +17,10 @@ from wirekafka.server.transport import SocketTransport
 
 logger = get_logger("server")
 
-_BACKLOG = 512
+_BACKLOG = 4096
+"""How many may wait to be accepted, as far as the system lets them. Who finds no room tries a second later."""
+_ACCEPTED_AT_ONCE = 16
+"""So many are accepted before others get their turn."""
 _PAUSE_WITHOUT_DESCRIPTORS_S = 0.1
 _OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -44,7 +47,8 @@ class Listener:
         async with trio.open_nursery() as nursery:
             while True:
                 try:
-                    sock, address = self._socket.accept()
+                    for _ in range(_ACCEPTED_AT_ONCE):
+                        self._accept(nursery)
                 except BlockingIOError:
                     try:
                         await trio.lowlevel.wait_readable(self._socket)
@@ -55,11 +59,15 @@ class Listener:
                         return
                     await self._pause(error)
                 else:
-                    self._say_that_it_is_over()
-                    transport = SocketTransport(sock)
-                    self._open.add(transport)
-                    nursery.start_soon(self._serve, transport, sock, address)
                     await trio.lowlevel.checkpoint()
+
+    def _accept(self, nursery: trio.Nursery) -> None:
+        """Take the next peer that waits and have it served. Raises BlockingIOError if none does, OSError."""
+        sock, address = self._socket.accept()
+        self._say_that_it_is_over()
+        transport = SocketTransport(sock)
+        self._open.add(transport)
+        nursery.start_soon(self._serve, transport, sock, address)
 
     def drain(self) -> None:
         """Accept no more; let every connection finish the requests it has sent."""

@@ -51,9 +51,9 @@ class SocketTransport:
         """Wait until `receive_into` would give something at once, be it the news that the peer closed."""
         await trio.lowlevel.wait_readable(self._socket)
 
-    async def give_way(self) -> None:
-        """Let other tasks run, now and then. Called for each request and each receive."""
-        self._turns += 1
+    async def give_way(self, turns: int = 1) -> None:
+        """Let other tasks run, now and then. Called for each receive, and for requests with their number."""
+        self._turns += turns
         if self._turns >= _TURNS_WITHOUT_WAIT:
             self._turns = 0
             await trio.lowlevel.checkpoint()

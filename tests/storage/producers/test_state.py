@@ -56,6 +56,31 @@ class Partition:
         return self.state.update(batch)
 
 
+def test_the_sequence_that_comes_next_is_told(partition: Partition) -> None:
+    """Of a producer that is known; one in a transaction, or nobody, has none that could be told."""
+    unknown = partition.state.next_sequence(PRODUCER)
+    partition.send(0x7FFFFFFE, 2, epoch=3, client=False)
+    known = partition.state.next_sequence(PRODUCER)
+    partition.send(0, epoch=3, attributes=0x10)
+
+    assert (unknown, known) == (None, (3, 0))
+    assert partition.state.next_sequence(PRODUCER) is None
+
+
+def test_a_batch_in_sequence_is_remembered_as_any_other(partition: Partition) -> None:
+    other = Partition()
+    for each in (partition, other):
+        each.send(0)
+    batch = RecordBatch(simple_batch(2, producer_id=PRODUCER, producer_epoch=0, base_sequence=1))
+    batch.assign(1, 0)
+
+    partition.state.update(batch)
+    other.state.update_in_sequence(PRODUCER, AppendedBatch.of(batch))
+
+    ours, theirs = partition.state.producers[PRODUCER], other.state.producers[PRODUCER]
+    assert (ours.batches, ours.last_timestamp_ms) == (theirs.batches, theirs.last_timestamp_ms)
+
+
 @pytest.fixture
 def partition() -> Partition:
     return Partition()

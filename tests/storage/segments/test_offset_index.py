@@ -80,3 +80,12 @@ def test_the_first_entry_from_a_position_on_is_found() -> None:
     index.add(109, 120)
 
     assert [index.first_from(position) for position in (0, 50, 51, 120, 121)] == [104, 104, 109, 109, None]
+
+
+def test_indexes_without_an_entry_share_nothing_that_one_of_them_gets() -> None:
+    """Empty arrays are shared by all; the first entry makes an index arrays of its own."""
+    one, other = OffsetIndex(0), OffsetIndex(0)
+    one.add(10, 4200)
+
+    assert (len(one), len(other), len(OffsetIndex(0))) == (1, 0, 0)
+    assert (one.last(), other.last()) == ((10, 4200), (0, 0))

@@ -295,6 +295,50 @@ def test_a_failed_append_leaves_nothing(tmp_path: Path, faulty_files: FaultyFile
     assert segment.find(12) == (size, size)
 
 
+def test_several_batches_leave_what_they_leave_one_by_one(tmp_path: Path) -> None:
+    """The same file, and the same indexes of it."""
+    folders = tmp_path / "several", tmp_path / "single"
+    for folder in folders:
+        folder.mkdir()
+    several, single = (new_segment(folder) for folder in folders)
+    add(several, 1000)
+    add(single, 1000)
+    times = (1001, 1005, 1003, 1004)
+    add(single, *times)
+    data, written = b"", []
+    for offset, time in zip(range(BASE + 2, BASE + 10, 2), times, strict=True):
+        batch = simple_batch(2, timestamp_ms=time, base_offset=offset)
+        data += batch
+        written.append((offset, offset + 1, len(batch), time))
+    several.append_several(data, written)
+
+    for segment in (several, single):
+        segment.write_indexes(final=False)
+    assert index_bytes(folders[0]) == index_bytes(folders[1])
+    assert several.file.read(1000, 0) == single.file.read(1000, 0)
+    assert (several.size, several.next_offset) == (single.size, single.next_offset)
+    assert [several.find(offset) for offset in range(BASE, BASE + 10)] == [
+        single.find(offset) for offset in range(BASE, BASE + 10)
+    ]
+
+
+def test_of_several_batches_that_fail_nothing_stays(tmp_path: Path, faulty_files: FaultyFiles) -> None:
+    """Whole ones before the one that was cut are cut off too."""
+    segment = new_segment(tmp_path, files=faulty_files)
+    add(segment, 1000)
+    before = segment.size, segment.next_offset
+    data = simple_batch(2, base_offset=12) + simple_batch(2, base_offset=14)
+    size = len(data) // 2
+    faulty_files.tears = True
+    faulty_files.fail_next("pwrite")
+
+    with pytest.raises(OSError, match="no space"):
+        segment.append_several(data, [(12, 13, size, NOW_MS), (14, 15, size, NOW_MS)])
+
+    assert (segment.size, segment.next_offset) == before
+    assert segment.file.size() == segment.size
+
+
 def test_bytes_that_cannot_be_removed_are_told(tmp_path: Path, faulty_files: FaultyFiles) -> None:
     """The log must take no more then: memory and file differ."""
     segment = new_segment(tmp_path, files=faulty_files)

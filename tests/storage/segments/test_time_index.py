@@ -62,3 +62,14 @@ def test_the_last_place_is_kept_for_closing() -> None:
     """A rolled segment always gets its largest timestamp (TimeIndex.isFull)."""
     assert filled().is_full(36)
     assert not filled().is_full(48)
+
+
+def test_indexes_without_an_entry_share_nothing_that_one_of_them_gets() -> None:
+    """Empty arrays are shared by all; the first entry makes an index arrays of its own."""
+    one, other = TimeIndex(0), TimeIndex(0)
+    one.add(1000, 10)
+    read = TimeIndex.decode(0, one.encode())
+
+    assert (len(one), len(other), len(TimeIndex(0))) == (1, 0, 0)
+    assert read is not None
+    assert (len(read), read.last(), len(TimeIndex(0))) == (1, (1000, 10), 0)

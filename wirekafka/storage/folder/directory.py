@@ -8,7 +8,7 @@ Source: Kafka's LogManager and CleanShutdownFileHandler.
 """
 
 import json
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -62,7 +62,9 @@ class LogDirectory:
         self.cluster_id = identity.cluster_id
         self.checkpoints = OffsetCheckpoints(disk, self.notices)
         self._remove_leftovers()
-        self._unopened = {topic_partition for topic_partition, _ in self.partitions()}
+        self._unopened = {topic_partition for _, topic_partition in self._folders()}
+        self._topic_ids: dict[TopicPartition, TopicId] = {}
+        """What was read in the folders of `_unopened`, so that they need not be read again to be opened."""
         self._broken: set[TopicPartition] = set()
 
     @classmethod
@@ -97,12 +99,18 @@ class LogDirectory:
     def partitions(self) -> list[tuple[TopicPartition, TopicId]]:
         """The partitions that have a folder, with the topic ids in them (all zero: none written)."""
         found = []
+        for name, topic_partition in self._folders():
+            topic_id = partition_folder.topic_id_in(self._files, f"{self.path}/{name}")
+            found.append((topic_partition, topic_id))
+        self._topic_ids = {each: topic_id for each, topic_id in found if each in self._unopened}
+        return found
+
+    def _folders(self) -> Iterator[tuple[str, TopicPartition]]:
+        """The names of the partitions' folders, and the partitions."""
         for name in self._files.list_folders_in(self.path):
             topic_partition = partition_folder.topic_partition_of(name)
             if topic_partition is not None:
-                topic_id = partition_folder.topic_id_in(self._files, f"{self.path}/{name}")
-                found.append((topic_partition, topic_id))
-        return found
+                yield name, topic_partition
 
     def to_check_bytes(self, topic_partition: TopicPartition) -> int:
         """How much of a log its opening has to read, because the last stop was not a clean one."""
@@ -161,7 +169,8 @@ class LogDirectory:
         if not self._has_folder(topic_partition):
             self._make_folder(topic_partition, folder)
             stopped = Stopped(is_new_folder=True)
-        partition_folder.claim(self._files, folder, topic_partition, topic_id, self.notices)
+        if self._topic_ids.pop(topic_partition, None) != topic_id:
+            partition_folder.claim(self._files, folder, topic_partition, topic_id, self.notices)
         return open_partition(
             self.disk,
             folder,
@@ -196,11 +205,18 @@ class LogDirectory:
         return f"{self.path}/{topic_partition}"
 
     def _has_folder(self, topic_partition: TopicPartition) -> bool:
+        if topic_partition in self._topic_ids:  # it was there a moment ago, and nobody else may touch it
+            return True
         try:
             self._files.size_of(self._folder(topic_partition))
         except FileNotFoundError:
             return False
         return True
+
+    def _forget_folder(self, topic_partition: TopicPartition) -> None:
+        """Know nothing any more of what was found in a folder, which goes."""
+        self._unopened.discard(topic_partition)
+        self._topic_ids.pop(topic_partition, None)
 
     def delete_log(self, log: PartitionLog, *, later: Later | None = None) -> None:
         """Close a log and remove it with all its records; slices that were given out stay readable."""
@@ -218,7 +234,7 @@ class LogDirectory:
         is one, which is to have `remove_set_aside` called. Raises KAFKA_STORAGE_ERROR.
         """
         self._logs.pop(topic_partition, None)
-        self._unopened.discard(topic_partition)
+        self._forget_folder(topic_partition)
         self._broken.discard(topic_partition)
         self.checkpoints.forget(topic_partition)
         try:
@@ -255,7 +271,7 @@ class LogDirectory:
         """
         name = self._unique_name(topic_partition, partition_folder.STRAY_ENDING)
         self._files.rename(self._folder(topic_partition), f"{self.path}/{name}")
-        self._unopened.discard(topic_partition)
+        self._forget_folder(topic_partition)
         self.checkpoints.forget(topic_partition)
         return name
 

@@ -13,8 +13,7 @@ Source: Kafka's UnifiedLog and LocalLog.
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -37,8 +36,7 @@ _NO_LOG_APPEND_TIME = -1
 _READ_AHEAD_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(NamedTuple):
     """Where a batch went. `log_append_time_ms` is -1 unless stamped by the broker, or a duplicate's."""
 
     base_offset: int
@@ -171,7 +169,7 @@ class PartitionLog:
             batch.assign(base_offset, leader_epoch)
             segment.append(records, batch)
         except OSError as error:
-            raise self._storage_error("could not be appended to", error) from error
+            raise self.storage_error("could not be appended to", error) from error
 
     def _already_appended(self, repeated: AppendedBatch) -> Appended:
         # As in Kafka the time is told whatever its type: that of the batch which was kept.
@@ -226,7 +224,7 @@ class PartitionLog:
             active = self.segments.active
             return FileSlice(active.file, active.size, 0)
         except OSError as error:
-            raise self._storage_error("could not be read", error) from error
+            raise self.storage_error("could not be read", error) from error
 
     def batches(self, from_offset: int) -> Iterator[RecordBatch]:
         """Every batch from the one that holds `from_offset` up to the end, with its bytes."""
@@ -251,7 +249,7 @@ class PartitionLog:
         try:
             found = aborted_transactions(self, from_offset, up_to_offset)
         except OSError as error:
-            raise self._storage_error("could not be read", error) from error
+            raise self.storage_error("could not be read", error) from error
         return [(aborted.producer_id, aborted.first_offset) for aborted in found]
 
     def upper_bound(self, records: FileSlice) -> int:
@@ -290,7 +288,7 @@ class PartitionLog:
             try:
                 removed += shorten()
             except OSError as error:
-                failure = self._storage_error("could not be shortened", error)
+                failure = self.storage_error("could not be shortened", error)
         if failure is not None and not removed:
             raise failure
         # Else what was freed is to be unlinked first: the disk may be full. Asked again, this tries the rest.
@@ -315,7 +313,7 @@ class PartitionLog:
         try:
             self._roll(now_ms)
         except OSError as error:
-            raise self._storage_error("could not be rolled", error) from error
+            raise self.storage_error("could not be rolled", error) from error
 
     # --- lasting
 
@@ -356,7 +354,7 @@ class PartitionLog:
                     self.unflushed.add_files(segment.index_paths())
             self.unflushed.write_epochs()
         except OSError as error:
-            raise self._storage_error("could not be closed", error) from error
+            raise self.storage_error("could not be closed", error) from error
 
     def close(self) -> None:
         """Flush, leave everything behind as a start needs it, and let go of the files.
@@ -383,6 +381,7 @@ class PartitionLog:
             ErrorCode.KAFKA_STORAGE_ERROR, f"The log of {self.topic_partition} takes no records: {why}."
         )
 
-    def _storage_error(self, what: str, error: OSError) -> KafkaError:
+    def storage_error(self, what: str, error: OSError) -> KafkaError:
+        """Make of a failed call what a client is told; the log may have failed with it."""
         self.failed = self.failed or isinstance(error, CutBackFailed)
         return self.disk.storage_error(f"The log of {self.topic_partition} {what}", error)

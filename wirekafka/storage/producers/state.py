@@ -19,7 +19,7 @@ from wirekafka.storage.segments.transaction_index import AbortedTransaction
 BATCHES_REMEMBERED = 5
 NO_EPOCH = -1
 NO_TRANSACTION = -1
-_SEQUENCE_MASK = 0x7FFFFFFF
+SEQUENCE_MASK = 0x7FFFFFFF
 
 
 class AppendedBatch(NamedTuple):
@@ -39,7 +39,7 @@ class AppendedBatch(NamedTuple):
         return self.last_offset - self.offset_delta
 
     def has_sequences(self, first: int, last: int) -> bool:
-        return last == self.last_sequence and first == (last - self.offset_delta) & _SEQUENCE_MASK
+        return last == self.last_sequence and first == (last - self.offset_delta) & SEQUENCE_MASK
 
 
 class Producer:
@@ -135,7 +135,7 @@ class ProducerState:
             return None
         last_sequence = producer.last_sequence
         # Without batches of this epoch the next is 0: -1 + 1.
-        if first == (last_sequence + 1) & _SEQUENCE_MASK:
+        if first == (last_sequence + 1) & SEQUENCE_MASK:
             return None
         for appended in producer.batches:
             if appended.has_sequences(first, batch.last_sequence):
@@ -180,6 +180,22 @@ class ProducerState:
             producer.transaction_start = batch.base_offset
             self._open_transactions[batch.base_offset] = batch.producer_id
         return None
+
+    def next_sequence(self, producer_id: int) -> tuple[int, int] | None:
+        """The epoch and the first sequence number of a producer's next batch if all goes well.
+
+        None for a producer that is not known, or has a transaction open.
+        """
+        producer = self.producers.get(producer_id)
+        if producer is None or producer.transaction_start != NO_TRANSACTION:
+            return None
+        return producer.epoch, (producer.last_sequence + 1) & SEQUENCE_MASK
+
+    def update_in_sequence(self, producer_id: int, appended: AppendedBatch) -> None:
+        """Remember a batch that had the `next_sequence`, and was appended, as `update` would."""
+        producer = self.producers[producer_id]
+        producer.last_timestamp_ms = appended.timestamp_ms
+        producer.batches.append(appended)
 
     def replay(self, batch: RecordBatch) -> AbortedTransaction | None:
         """Remember a batch that is in the log: what was let in then is not judged again.

@@ -2,7 +2,8 @@
 
 Held by the indexes of a segment, which add an entry every index.interval.bytes and write the bytes out. In
 memory it is two arrays, on disk 8 bytes an entry: the last offset of a batch, relative to the segment's base
-offset, and the position where that batch begins.
+offset, and the position where that batch begins. The arrays are made with the first entry: of very many
+partitions most have none.
 
 Source: Kafka's OffsetIndex.
 """
@@ -12,6 +13,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 
 ENTRY_BYTES = 8
+_NO_ENTRIES = array("I")
 
 
 class OffsetIndex:
@@ -21,8 +23,7 @@ class OffsetIndex:
 
     def __init__(self, base_offset: int) -> None:
         self.base_offset = base_offset
-        self._offsets = array("I")
-        self._positions = array("I")
+        self._offsets = self._positions = _NO_ENTRIES
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -32,6 +33,8 @@ class OffsetIndex:
 
     def add(self, last_offset: int, position: int) -> None:
         """Add an entry behind all others."""
+        if self._offsets is _NO_ENTRIES:
+            self._offsets, self._positions = array("I"), array("I")
         self._offsets.append(last_offset - self.base_offset)
         self._positions.append(position)
 

@@ -10,7 +10,8 @@ value to the next, also while the indexes are read or made anew, and when that f
 Source: Kafka's LogSegment.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.config import COMPACT, LogConfig
@@ -19,6 +20,7 @@ from wirekafka.storage.disk.files import Data, OpenFile, unlink_if_there
 from wirekafka.storage.disk.set_aside import set_aside
 from wirekafka.storage.segments.scan import Damaged, find_batch, headers, valid_batches
 from wirekafka.storage.segments.segment_indexes import (
+    LARGEST_ENTRY_BYTES,
     LARGEST_RELATIVE_OFFSET,
     Extent,
     SegmentIndexes,
@@ -29,6 +31,19 @@ from wirekafka.storage.segments.transaction_index import TransactionIndex
 
 SUFFIXES = (".log", ".index", ".timeindex", ".txnindex")
 """The files of a segment; the batches first: without them the others mean nothing."""
+_ANY_TIME, _NO_TIME = 1 << 64, -(1 << 64)
+
+
+WrittenBatch = tuple[int, int, int, int]
+"""What the indexes have to know of a batch: base offset, last offset, size and largest timestamp."""
+
+
+class Room(NamedTuple):
+    """What a segment takes before the next has to begin: so many bytes, up to an offset and a timestamp."""
+
+    size: int
+    last_offset: int
+    max_timestamp: int
 
 
 class Segment:
@@ -139,13 +154,26 @@ class Segment:
     def append(self, records: Data, batch: RecordBatch) -> None:
         """Write a batch at the end. On an OSError nothing of it stays, or `CutBackFailed` is raised."""
         position = self.size
+        self._write(records, position)
+        self._note(batch, position)
+
+    def append_several(self, records: Data, batches: Iterable[WrittenBatch]) -> None:
+        """Write batches that lie one behind the other, all or none of them, as `append` does one."""
+        position = self.size
+        self._write(records, position)
+        indexes = self._indexes
+        for base_offset, last_offset, size, max_timestamp in batches:
+            indexes.note_fields(position, base_offset, last_offset, size, max_timestamp)
+            position += size
+        self.size, self.next_offset = indexes.size, indexes.next_offset
+
+    def _write(self, records: Data, position: int) -> None:
         file = self._disk.open_files.get(self.path)
         try:
             file.write(records, position)
         except OSError as error:
             _cut_back(file, position, error)
             raise
-        self._note(batch, position)
 
     def _note(self, batch: RecordBatch, position: int) -> None:
         indexes = self._indexes
@@ -160,17 +188,28 @@ class Segment:
             return True
         if self._indexes.is_full(config.segment_index_bytes):
             return True
-        if self.size == 0:
-            return False
-        if self._indexes.first_timestamp >= 0:
-            waited_ms = batch.max_timestamp - self._indexes.first_timestamp
-        else:
-            waited_ms = now_ms - self.created_ms
+        return self.size > 0 and batch.max_timestamp > self._latest_timestamp(config, now_ms)
+
+    def room(self, config: LogConfig, now_ms: int, most_batches: int) -> Room:
+        """What so many batches may have without that one of them belongs into a new segment."""
+        index_bytes = config.segment_index_bytes - most_batches * LARGEST_ENTRY_BYTES
+        if self.size == 0 or self._indexes.is_full(index_bytes):
+            return Room(0, 0, 0)
+        return Room(
+            config.segment_bytes - self.size,
+            self.base_offset + LARGEST_RELATIVE_OFFSET,
+            self._latest_timestamp(config, now_ms),
+        )
+
+    def _latest_timestamp(self, config: LogConfig, now_ms: int) -> int:
+        """The largest timestamp with which a batch is not too late for a segment that has one."""
         longest_ms = config.segment_ms
         # Compaction passes over the last segment, which therefore takes batches no longer than its lag.
         if config.max_compaction_lag_ms < longest_ms and COMPACT in config.cleanup_policy:
             longest_ms = config.max_compaction_lag_ms
-        return waited_ms > longest_ms - self._jitter_ms
+        if self._indexes.first_timestamp >= 0:
+            return self._indexes.first_timestamp + longest_ms - self._jitter_ms
+        return _ANY_TIME if now_ms - self.created_ms <= longest_ms - self._jitter_ms else _NO_TIME
 
     # --- reading
 

@@ -11,6 +11,7 @@ import errno
 from typing import NamedTuple
 
 from wirekafka.protocol.records import RecordBatch
+from wirekafka.protocol.records.batch import LENGTH_PREFIX_BYTES
 from wirekafka.storage.disk.files import Files, OpenFile, read_file
 from wirekafka.storage.segments.index_file import Index, write_index
 from wirekafka.storage.segments.offset_index import ENTRY_BYTES as OFFSET_ENTRY_BYTES
@@ -21,6 +22,7 @@ from wirekafka.storage.segments.time_index import ENTRY_BYTES as TIME_ENTRY_BYTE
 from wirekafka.storage.segments.time_index import TimeIndex
 
 LARGEST_RELATIVE_OFFSET = (1 << 31) - 1
+LARGEST_ENTRY_BYTES = TIME_ENTRY_BYTES
 _NO_TIMESTAMP = -1
 
 
@@ -65,18 +67,24 @@ class SegmentIndexes:
 
     def note(self, batch: RecordBatch, position: int) -> None:
         """Take in a batch that is in the file at `position`, behind all others."""
-        last_offset = batch.base_offset + batch.last_offset_delta
-        size = batch.batch_length + 12
-        if batch.max_timestamp > self.max_timestamp:
-            self.max_timestamp = batch.max_timestamp
+        base_offset, size = batch.base_offset, batch.batch_length + LENGTH_PREFIX_BYTES
+        last_offset = base_offset + batch.last_offset_delta
+        self.note_fields(position, base_offset, last_offset, size, batch.max_timestamp)
+
+    def note_fields(
+        self, position: int, base_offset: int, last_offset: int, size: int, max_timestamp: int
+    ) -> None:
+        """The same with what is of interest of the batch."""
+        if max_timestamp > self.max_timestamp:
+            self.max_timestamp = max_timestamp
             self.max_timestamp_offset = last_offset
         if position == 0:
-            self.first_timestamp = batch.max_timestamp
+            self.first_timestamp = max_timestamp
         if self._bytes_since_entry > self._index_interval_bytes:
             self.offsets.add(last_offset, position)
             self.times.add(self.max_timestamp, self.max_timestamp_offset)
             self._bytes_since_entry = 0
-            self.recent.begin(batch.base_offset)
+            self.recent.begin(base_offset)
         self.recent.add(last_offset, position)
         self._bytes_since_entry += size
         self.size = position + size

@@ -76,6 +76,10 @@ class Segments:
         segment = self._segments[slot]
         return None if segment.is_loaded else segment
 
+    def has_no_aborted_from(self, offset: int) -> bool:
+        """Whether it is known, without a look at files, that no transaction was aborted from there on."""
+        return offset >= self.active.base_offset and self.active.transactions.is_known_to_be_empty
+
     def remove_before(self, offset: int) -> list[str]:
         """Set the segments aside that end at or before an offset, the oldest first: no hole is left, ever.
 

@@ -1,7 +1,8 @@
 """A segment's sparse index from the largest timestamp so far to an offset.
 
 Held by the indexes of a segment, beside the offset index. On disk 12 bytes an entry: a timestamp that no
-record before the offset is above, and the last offset, relative, of the batch that has it.
+record before the offset is above, and the last offset, relative, of the batch that has it. In memory it is
+two arrays, which are made with the first entry: of very many partitions most have none.
 
 Source: Kafka's TimeIndex.
 """
@@ -12,6 +13,8 @@ from bisect import bisect_right
 
 ENTRY_BYTES = 12
 _ENTRY = struct.Struct(">qi")
+_NO_TIMESTAMPS = array("q")
+_NO_OFFSETS = array("I")
 
 
 class TimeIndex:
@@ -21,8 +24,7 @@ class TimeIndex:
 
     def __init__(self, base_offset: int) -> None:
         self.base_offset = base_offset
-        self._timestamps = array("q")
-        self._offsets = array("I")
+        self._timestamps, self._offsets = _NO_TIMESTAMPS, _NO_OFFSETS
 
     def __len__(self) -> int:
         return len(self._timestamps)
@@ -34,8 +36,13 @@ class TimeIndex:
     def add(self, timestamp: int, offset: int) -> None:
         """Add an entry, unless the last one says as much."""
         if timestamp > (self._timestamps[-1] if self._timestamps else -1):
-            self._timestamps.append(timestamp)
-            self._offsets.append(offset - self.base_offset)
+            self._append(timestamp, offset - self.base_offset)
+
+    def _append(self, timestamp: int, relative_offset: int) -> None:
+        if self._timestamps is _NO_TIMESTAMPS:
+            self._timestamps, self._offsets = array("q"), array("I")
+        self._timestamps.append(timestamp)
+        self._offsets.append(relative_offset)
 
     def lookup(self, timestamp: int) -> tuple[int, int]:
         """The last entry at or below `timestamp`; (-1, base offset) when there is none."""
@@ -65,7 +72,6 @@ class TimeIndex:
         for timestamp, offset in _ENTRY.iter_unpack(data):
             if timestamp <= last_timestamp or offset < last_offset:
                 return None
-            index._timestamps.append(timestamp)
-            index._offsets.append(offset)
+            index._append(timestamp, offset)
             last_timestamp, last_offset = timestamp, offset
         return index

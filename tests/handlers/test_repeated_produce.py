@@ -1,0 +1,213 @@
+"""repeated_produce: many requests at a time, held against `produce`, which takes them one by one."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+import trio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.handlers.one_topic import MAX_REQUEST_BYTES, NOW_MS, PARTITIONS, TOPIC_ID, a_topic
+from tests.handlers.support import NO_ID, batch
+from tests.support.raw_client import parse_response, request_frame
+from wirekafka.broker import Partition
+from wirekafka.protocol.apis.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
+from wirekafka.protocol.connection import ServerConnection
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+
+def frame(
+    records: bytes | None,
+    correlation_id: int = 0,
+    *,
+    version: int = 9,
+    index: int = 0,
+    acks: int = 1,
+    **facts: Any,
+) -> bytes:
+    data = PartitionProduceData(index=index, records=None if records is None else memoryview(records))
+    topic = TopicProduceData(name="t", topic_id=TOPIC_ID, partition_data=[data])
+    request = ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic], **facts)
+    return request_frame(request, version, correlation_id=correlation_id)
+
+
+def good(count: int = 1, **header: Any) -> bytes:
+    return batch(count, timestamp_ms=NOW_MS, **header)
+
+
+def answered(answers: list[bytes], version: int = 9) -> list[tuple[int, int, int]]:
+    """Correlation id, error code and base offset of each answer."""
+    found = []
+    for answer in answers:
+        correlation_id, message = parse_response(PRODUCE, version, answer[4:])
+        [partition] = message.responses[0].partition_responses
+        found.append((correlation_id, partition.error_code, partition.base_offset))
+    return found
+
+
+@pytest.mark.parametrize("version", [7, 9, 13])
+async def test_requests_like_an_earlier_one_are_written_by_one_call(version: int) -> None:
+    """Each has its own answer, in their order."""
+    with a_topic() as topic:
+        await topic.answers_to(frame(good(), version=version) * 2)
+        topic.files.writes = 0
+
+        data = b"".join(frame(good(2), number, version=version) for number in range(5))
+        answers = await topic.answers_to(data)
+
+        assert answered(answers, version) == [(number, 0, 2 + 2 * number) for number in range(5)]
+        assert topic.files.writes == 1
+        assert topic.partitions[0].log.log_end_offset == 12
+
+
+async def test_each_partition_has_a_call_of_its_own() -> None:
+    with a_topic() as topic:
+        for index in range(PARTITIONS):
+            await topic.answers_to(frame(good(), index=index) * 2)
+        topic.files.writes = 0
+
+        answers = await topic.answers_to(b"".join(frame(good(), n, index=n // 2) for n in range(4)))
+
+        assert answered(answers) == [(0, 0, 2), (1, 0, 3), (2, 0, 2), (3, 0, 3)]
+        assert topic.files.writes == 2
+
+
+async def test_a_failed_write_refuses_all_that_were_in_it() -> None:
+    """And leaves nothing of them; the next may succeed."""
+    with a_topic() as topic:
+        await topic.answers_to(frame(good()) * 2)
+        topic.files.is_full = True
+        refused = await topic.answers_to(frame(good(), 1) + frame(good(), 2))
+        topic.files.is_full = False
+
+        assert answered(refused) == [(n, ErrorCode.KAFKA_STORAGE_ERROR, -1) for n in (1, 2)]
+        assert b"No space left on device" in refused[0]
+        assert answered(await topic.answers_to(frame(good(), 3))) == [(3, 0, 2)]
+
+
+NOT_REPEATED = {
+    "acks=0": {"acks": 0},
+    "acks=2": {"acks": 2},
+    "a transactional id": {"transactional_id": "x"},
+    "before v7": {"version": 6},
+}
+
+
+@pytest.mark.parametrize("facts", NOT_REPEATED.values(), ids=NOT_REPEATED)
+async def test_what_needs_more_than_to_be_written_is_not_learnt(facts: dict[str, Any]) -> None:
+    with a_topic() as topic:
+        await topic.answers_to(frame(good(), **facts) * 2)
+        connection = ServerConnection(MAX_REQUEST_BYTES)
+        data = frame(good(), **facts)
+        connection.frames.space()[: len(data)] = data
+        connection.frames.received(len(data))
+
+        assert topic.repeated.answers(connection.frames) == []
+
+
+@pytest.mark.parametrize(
+    "config", [{"min_insync_replicas": 2}, {"cleanup_policy": ("compact",)}, {"compression_type": "gzip"}]
+)
+async def test_what_the_topic_asks_for_is_done(config: dict[str, Any]) -> None:
+    """It is refused, looked into or compressed anew, as often as it is sent."""
+    with a_topic(**config) as fast, a_topic(**config) as slow:
+        data = frame(good(3), acks=-1) * 5
+
+        assert await fast.answers_to(data) == await slow.answers_to(data, repeats=False)
+        assert fast.stored() == slow.stored()
+
+
+async def test_a_partition_that_is_gone_is_told_so() -> None:
+    with a_topic() as topic:
+        await topic.answers_to(frame(good()) * 2)
+        topic.partitions[0].mark_deleted()
+        deleted = await topic.answers_to(frame(good()))
+        topic.partitions.clear()
+        topic.find = none_is_found  # type: ignore[method-assign]
+
+        unknown = await topic.answers_to(frame(good()))
+
+        assert [code for _, code, _ in answered(deleted + unknown)] == [3, 3]
+
+
+def none_is_found(topic: str, index: int) -> Partition:
+    raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "There is none.")
+
+
+def test_the_brokers_own_topics_are_not_learnt() -> None:
+    """Most clients may not write there."""
+    with a_topic() as topic:
+        data = PartitionProduceData(index=0, records=memoryview(good()))
+        own = TopicProduceData(name="__consumer_offsets", topic_id=NO_ID, partition_data=[data])
+        connection = ServerConnection(MAX_REQUEST_BYTES)
+        sent = request_frame(ProduceRequest(acks=1, timeout_ms=1, topic_data=[own]), 9)
+        connection.frames.space()[: len(sent)] = sent
+        connection.frames.received(len(sent))
+        request = connection.next_request()
+        assert request is not None
+        topic.repeated.learn(request)
+        connection.frames.space()[: len(sent)] = sent
+        connection.frames.received(len(sent))
+
+        assert topic.repeated.answers(connection.frames) == []
+
+
+# --- against the slow twin
+
+
+class Sent(NamedTuple):
+    partition: int
+    acks: int
+    records: int
+    producer_id: int
+    sequence_off_by: int
+    spoilt: int
+
+
+SENT = st.builds(
+    Sent,
+    st.sampled_from([0, 0, 0, 1, 2]),
+    st.sampled_from([1, 1, 1, -1, 0]),
+    st.integers(1, 3),
+    st.sampled_from([-1, -1, 1]),
+    st.sampled_from([0, 0, 0, -1, 1]),
+    st.sampled_from([-1] * 9 + [7, 16, 22, 61]),
+)
+
+
+def frames_of(sent: list[Sent], version: int) -> Iterator[bytes]:
+    sequences: dict[tuple[int, int], int] = {}
+    for number, each in enumerate(sent):
+        header = {}
+        if each.producer_id >= 0:
+            who = each.producer_id, each.partition
+            expected = sequences.get(who, 0)
+            sequences[who] = expected + each.records
+            sequence = max(0, expected + each.sequence_off_by)
+            header = {"producer_id": each.producer_id, "producer_epoch": 0, "base_sequence": sequence}
+        records = bytearray(good(each.records, **header))
+        acks = each.acks
+        if each.spoilt >= 0:
+            records[each.spoilt] ^= 1
+            acks = acks or 1  # else the connection would be closed for it
+        if each.partition == PARTITIONS or header:
+            acks = acks or 1
+        yield frame(bytes(records), number, version=version, index=each.partition, acks=acks)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from([7, 8, 9, 13]), st.lists(SENT, max_size=30), st.sampled_from([1 << 30, 600]))
+def test_answers_and_logs_are_those_of_the_usual_way(
+    version: int, sent: list[Sent], segment_bytes: int
+) -> None:
+    """Byte for byte, whatever is sent and however many at a time."""
+    data = b"".join(frames_of(sent, version))
+    with a_topic(segment_bytes=segment_bytes) as fast, a_topic(segment_bytes=segment_bytes) as slow:
+        answers = trio.run(fast.answers_to, data)
+
+        async def one_by_one() -> list[bytes]:
+            return await slow.answers_to(data, repeats=False)
+
+        assert answers == trio.run(one_by_one)
+        assert fast.stored() == slow.stored()

@@ -1,0 +1,114 @@
+"""Produce requests that are as an earlier one of their connection but for the records: many at a time.
+
+`server.connection` asks for `answers` before it takes the next request, and shows each request that was
+answered the usual way. Those at hand that are alike are found by their bytes (`protocol.alike`), and the
+plain batches for one partition among them are written by one call (`Partition.begin_run`), before any of
+them is answered. The first that is not so, and all behind it, go the usual way, through `produce`, which is
+the slow twin: tests hold answers and log to it.
+
+Source: ours; what is answered is what Kafka's KafkaApis.handleProduceRequest would say.
+"""
+
+import dataclasses
+from collections.abc import Sequence, Sized
+
+from wirekafka.broker import MOST_BATCHES, NOT_PLAIN, Partition
+from wirekafka.handlers.context import ClientConnection
+from wirekafka.handlers.produce import produce
+from wirekafka.ids import NO_TOPIC_ID
+from wirekafka.metadata import is_internal
+from wirekafka.protocol.alike import Alike, Likeness, Likenesses
+from wirekafka.protocol.apis.produce import ProduceRequest
+from wirekafka.protocol.connection import ReceivedRequest, response_parts
+from wirekafka.protocol.error_codes import KafkaError
+from wirekafka.protocol.framing import FrameBuffer
+
+_OLDEST_VERSION = 7
+"""Before it a batch may not be compressed with zstd."""
+_ACKS_ALL = -1
+_ANSWERED = (_ACKS_ALL, 1)
+_MOST_LIKENESSES = 256
+
+
+class RepeatedProduce:
+    """What one connection has produced so far, and the answers to more of it."""
+
+    __slots__ = ("_broker", "_likenesses", "_said")
+
+    def __init__(self, client: ClientConnection) -> None:
+        self._broker = client.broker
+        self._likenesses = Likenesses()
+        self._said: set[tuple[object, ...]] = set()
+        """What the requests say that have a likeness."""
+
+    def answers(self, frames: FrameBuffer) -> Sequence[Sized]:
+        """Answer the requests at hand that are alike and plain, and take them."""
+        found = self._likenesses.find(frames, MOST_BATCHES)
+        answers: list[Sized] = []
+        if found:
+            now_ms = self._broker.clock.wall_ms()
+            done = 0
+            while done < len(found) and (count := self._append(found, done, now_ms, answers)):
+                done += count
+            if done:
+                frames.pass_over(found[done - 1][3])
+        return answers
+
+    def _append(self, found: list[Alike], first: int, now_ms: int, answers: list[Sized]) -> int:
+        """Append the batches from `first` on that go to one partition; answer, and give how many."""
+        likeness = found[first][0]
+        partition = self._partition_of(likeness)
+        run = partition and partition.begin_run(now_ms=now_ms, acks_all=likeness.acks == _ACKS_ALL)
+        if not partition or not run:
+            return 0
+        taken: list[tuple[int, int]] = []
+        for other, correlation_id, records, _ in found[first:] if first else found:
+            if other is not likeness or (base_offset := run.take(records)) == NOT_PLAIN:
+                break
+            taken.append((correlation_id, base_offset))
+        try:
+            partition.end_run(run)
+        except KafkaError as error:
+            for correlation_id, _ in taken:
+                answers += _refusal(likeness, correlation_id, error)
+        else:
+            answer, log_start_offset = likeness.answer, partition.log.log_start_offset
+            answers += [answer(correlation_id, offset, log_start_offset) for correlation_id, offset in taken]
+        return len(taken)
+
+    def _partition_of(self, likeness: Likeness) -> Partition | None:
+        """Look the partition up; None where there is none, which `produce` finds out again."""
+        partitions, topic = self._broker.partitions, likeness.topic
+        try:
+            name = topic.name if topic.topic_id == NO_TOPIC_ID else partitions.name_of(topic.topic_id)
+            return partitions.find(name, likeness.partition)
+        except KafkaError:
+            return None
+
+    def learn(self, request: ReceivedRequest) -> None:
+        """Know the likes of a Produce that was answered the usual way, if they can be answered here."""
+        message = request.message
+        if not isinstance(message, ProduceRequest) or not _may_be_repeated(message, request.version):
+            return
+        topic = message.topic_data[0]
+        said = (
+            request.version, request.client_id, message.acks, message.timeout_ms,
+            topic.name, topic.topic_id, topic.partition_data[0].index,
+        )  # fmt: skip
+        if said not in self._said and len(self._said) < _MOST_LIKENESSES:
+            self._said.add(said)
+            self._likenesses.add(Likeness(request))
+
+
+def _may_be_repeated(message: ProduceRequest, version: int) -> bool:
+    """Whether it is a request for one partition, with an answer, as any client may send it."""
+    if version < _OLDEST_VERSION or message.acks not in _ANSWERED or message.transactional_id is not None:
+        return False
+    topics = message.topic_data
+    return len(topics) == 1 and len(topics[0].partition_data) == 1 and not is_internal(topics[0].name)
+
+
+def _refusal(likeness: Likeness, correlation_id: int, error: KafkaError) -> Sequence[Sized]:
+    request = dataclasses.replace(likeness.request, correlation_id=correlation_id)
+    assert isinstance(request.message, ProduceRequest)
+    return response_parts(request, produce.refusal(request.message, error))

@@ -1,0 +1,234 @@
+"""Produce requests that say what an earlier one said but for their records, told by comparing bytes.
+
+A producer of one partition sends the same bytes over and over: all that changes is the length, the
+correlation id and the records. So what stands between those two is kept (`Likeness`), and a request that has
+it is not parsed: a slice and a look into a dict find its records. The answer to it is kept likewise, with
+places for the correlation id and the offsets. Both are made by the codec, from the first such request, and
+tests hold them to it: a request that has the bytes would be parsed to the same values, an answer is the bytes
+that would be built. Whatever looks otherwise, be it a header with tagged fields, is left to the codec.
+
+Called by `handlers.repeated_produce`.
+
+Source: ours; the forms are those of `apis.produce`.
+"""
+
+import struct
+from collections.abc import Iterable
+
+from wirekafka.protocol.apis.produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+from wirekafka.protocol.codec import codec_for
+from wirekafka.protocol.compiler import rest_of_varint
+from wirekafka.protocol.connection import ReceivedRequest, response_parts
+from wirekafka.protocol.error_codes import MalformedMessage
+from wirekafka.protocol.framing import LENGTH_BYTES, FrameBuffer
+from wirekafka.protocol.headers import RequestHeader
+
+_HEAD = struct.Struct(">iIi")
+"""Length, key and version, correlation id."""
+_HEAD_BYTES = _HEAD.size
+_LENGTH = struct.Struct(">i")
+_NO_TIME = -1
+_NO_TAGS = bytes(3)
+"""Behind the records of a flexible version: no tagged fields of the partition, the topic, the request."""
+_LEAST_BYTES = 8
+"""What a length in any form and what stands behind the records may take; records of one byte are none."""
+_NONE = (0, 0)
+_MOST_LENGTHS = 4
+
+
+class Likeness:
+    """What the requests to one partition have in common; made from one of them.
+
+    `start` is what stands between the correlation id and the length of the records.
+    """
+
+    __slots__ = (
+        "_after_offsets",
+        "_answer",
+        "_before_offsets",
+        "_length",
+        "acks",
+        "is_flexible",
+        "key_and_version",
+        "partition",
+        "request",
+        "start",
+        "topic",
+    )
+
+    def __init__(self, request: ReceivedRequest) -> None:
+        """`request` is a Produce for one partition, of v5 or newer, whose answers have a start offset."""
+        message = request.message
+        assert isinstance(message, ProduceRequest)
+        (self.topic,) = message.topic_data
+        self.partition = self.topic.partition_data[0].index
+        self.acks = message.acks
+        empty, null = (_with_records(request, records) for records in (memoryview(b""), None))
+        self.request = null
+        """Such a request without its records."""
+        self.topic = _topic_of(null)
+        self.is_flexible = request.api.is_flexible(request.version)
+        self.key_and_version = request.api.key << 16 | request.version
+        self.start = _start_of(empty, null)
+        self._keep_answer()
+
+    def _keep_answer(self) -> None:
+        first, other = (_answer(self, log_start_offset) for log_start_offset in (0, -1))
+        at = _first_difference(first, other)
+        self._before_offsets, self._after_offsets = first[2 * _LENGTH.size : at - 16], first[at + 8 :]
+        form = struct.Struct(f">ii{len(self._before_offsets)}sqqq{len(self._after_offsets)}s")
+        self._answer = form.pack
+        self._length = form.size - LENGTH_BYTES
+
+    def answer(self, correlation_id: int, base_offset: int, log_start_offset: int) -> bytes:
+        """The frame that says where a batch went, to which the log has given no time of its own."""
+        return self._answer(
+            self._length,
+            correlation_id,
+            self._before_offsets,
+            base_offset,
+            _NO_TIME,
+            log_start_offset,
+            self._after_offsets,
+        )
+
+    def bounds_of_records(self, view: memoryview, at: int, stop: int) -> tuple[int, int]:
+        """Where the records are in a frame that has its `start` up to `at`, and ends at `stop`.
+
+        Two places one of which is not behind the other where there are none, or not these alone.
+        """
+        if stop - at < _LEAST_BYTES:
+            return _NONE
+        if not self.is_flexible:
+            first = at + _LENGTH.size
+            length: int = _LENGTH.unpack_from(view, at)[0]
+            return (first, stop) if first + length == stop else _NONE
+        count = view[at]
+        at += 1
+        if count >= 0x80:
+            try:
+                count, at = rest_of_varint(view, at, count)
+            except MalformedMessage:
+                return _NONE
+        last = at + count - 1
+        return (at, last) if view[last:stop] == _NO_TAGS else _NONE
+
+
+Alike = tuple[Likeness, int, memoryview, int]
+"""A request that is like an earlier one: its correlation id, its records, which are a view of the buffer, and
+where the next frame begins, to be given to `FrameBuffer.pass_over`."""
+
+
+class Likenesses:
+    """Those that are known, found by their starts."""
+
+    __slots__ = ("_by_start", "_lengths")
+
+    def __init__(self) -> None:
+        self._by_start: dict[bytes, Likeness] = {}
+        self._lengths: tuple[int, ...] = ()
+
+    def add(self, likeness: Likeness) -> None:
+        """Know one more; the fifth length of a start is one too many, and passed over."""
+        length = len(likeness.start)
+        if length not in self._lengths:
+            if len(self._lengths) == _MOST_LENGTHS:
+                return
+            self._lengths += (length,)
+        self._by_start[likeness.start] = likeness
+
+    def find(self, frames: FrameBuffer, most: int) -> list[Alike]:
+        """The requests at hand, at most so many, up to the first that is like none, or not all there.
+
+        Nothing is taken.
+        """
+        found: list[Alike] = []
+        if not self._lengths:
+            return found
+        view, position, end = frames.unread()
+        end_of_largest = LENGTH_BYTES + frames.max_frame_bytes
+        while end - position > _HEAD_BYTES and len(found) < most:
+            length, key_and_version, correlation_id = _HEAD.unpack_from(view, position)
+            stop = position + LENGTH_BYTES + length
+            if not position < stop <= end or stop - position > end_of_largest:
+                break
+            likeness, at = self._like(view, position + _HEAD_BYTES)
+            if likeness is None or likeness.key_and_version != key_and_version:
+                break
+            first, last = likeness.bounds_of_records(view, at, stop)
+            if first >= last:
+                break
+            found.append((likeness, correlation_id, view[first:last], stop))
+            position = stop
+        return found
+
+    def _like(self, view: memoryview, start: int) -> tuple[Likeness | None, int]:
+        """The likeness that has the bytes from `start` on, and where they end."""
+        for length in self._lengths:
+            end = start + length
+            likeness = self._by_start.get(bytes(view[start:end]))
+            if likeness is not None:
+                return likeness, end
+        return None, start
+
+
+def _with_records(request: ReceivedRequest, records: memoryview | None) -> ReceivedRequest:
+    """The request with other records, or none."""
+    message = request.message
+    assert isinstance(message, ProduceRequest)
+    (topic,) = message.topic_data
+    (partition,) = topic.partition_data
+    data = PartitionProduceData(index=partition.index, records=records)
+    other = ProduceRequest(
+        transactional_id=message.transactional_id,
+        acks=message.acks,
+        timeout_ms=message.timeout_ms,
+        topic_data=[TopicProduceData(name=topic.name, topic_id=topic.topic_id, partition_data=[data])],
+    )
+    return ReceivedRequest(request.api, request.version, 0, request.client_id, other)
+
+
+def _topic_of(request: ReceivedRequest) -> TopicProduceData:
+    assert isinstance(request.message, ProduceRequest)
+    return request.message.topic_data[0]
+
+
+def _start_of(empty: ReceivedRequest, null: ReceivedRequest) -> bytes:
+    """What the two have in common behind the correlation id: they differ from the records' length on."""
+    one, other = _frame(empty), _frame(null)
+    return one[_HEAD_BYTES - LENGTH_BYTES : _first_difference(one, other)]
+
+
+def _frame(request: ReceivedRequest) -> bytes:
+    """The request as it was sent, without length."""
+    header = RequestHeader(
+        request_api_key=request.api.key,
+        request_api_version=request.version,
+        correlation_id=request.correlation_id,
+        client_id=request.client_id,
+    )
+    header_codec = codec_for(RequestHeader, 2 if request.api.is_flexible(request.version) else 1)
+    assert request.message is not None
+    return header_codec.build(header) + codec_for(request.api.request, request.version).build(request.message)
+
+
+def _answer(likeness: Likeness, log_start_offset: int) -> bytes:
+    partition = PartitionProduceResponse(
+        index=likeness.partition, error_code=0, base_offset=0, log_start_offset=log_start_offset
+    )
+    topic = TopicProduceResponse(
+        name=likeness.topic.name, topic_id=likeness.topic.topic_id, partition_responses=[partition]
+    )
+    parts = response_parts(likeness.request, ProduceResponse(responses=[topic]))
+    return b"".join(part for part in parts if isinstance(part, bytes | bytearray))
+
+
+def _first_difference(one: Iterable[int], other: Iterable[int]) -> int:
+    return next(at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
