@@ -21,7 +21,7 @@ _ANSWER = struct.pack(">i", 10) + bytes(10)
 _ASKED = struct.Struct(">qI")
 _SEND, _FORGET = -1, -2
 _FILE_BYTES = 256 * 1024 * 1024
-_LARGEST_FRAME_BYTES = 32 * 1024 * 1024
+_LARGEST_FRAME_BYTES = 2 * 1024 * 1024
 
 
 class LogFiles:

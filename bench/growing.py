@@ -31,6 +31,9 @@ _MICROSECONDS = 1e6
 _LEAST = 1e-6
 """What is less has no place on a logarithmic axis."""
 _ANSWER_BYTES = 1024 * 1024
+_ACCOUNTED_SECONDS = 0.005
+"""A process's time is accounted when it is scheduled out: it has to come to rest."""
+_STILL_SECONDS, _MOST_SETTLE_SECONDS = 0.05, 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +157,10 @@ def connection(broker: RunningBroker) -> Iterator[socket.socket]:
 
 def cost_us(broker: RunningBroker, work: Callable[[], int]) -> float:
     """What the broker's event loop spends on each of the things that `work` does and counts, in us."""
+    time.sleep(_ACCOUNTED_SECONDS)
     before = loop_seconds(broker.process_id)
     count = work()
+    time.sleep(_ACCOUNTED_SECONDS)
     return (loop_seconds(broker.process_id) - before) / count * _MICROSECONDS
 
 
@@ -170,6 +175,15 @@ def request_cost_us(broker: RunningBroker, sock: socket.socket, requests: Sequen
         return len(requests)
 
     return cost_us(broker, ask_all)
+
+
+def settle(broker: RunningBroker) -> None:
+    """Wait until the broker's event loop has nothing left to do, as after connections were closed."""
+    deadline = time.perf_counter() + _MOST_SETTLE_SECONDS
+    before = -1.0
+    while time.perf_counter() < deadline and (now := loop_seconds(broker.process_id)) != before:
+        before = now
+        time.sleep(_STILL_SECONDS)
 
 
 def seconds_since(begun: float) -> float:

@@ -36,6 +36,7 @@ from growing import (
     pinned,
     request_cost_us,
     seconds_since,
+    settle,
 )
 from instrument.answers import Answer
 from instrument.question import Options, Question, progress, run
@@ -86,6 +87,7 @@ def _add_idle(growth: Growth, broker: RunningBroker, sizes: Sequence[int]) -> No
         held: list[socket.socket] = []
         for size in sizes:
             _connect(broker, held, size - len(held), versions)
+            settle(broker)
             growth.add(ALL_MEMORY, size, broker.resident_mib())
             growth.add(BESIDE, size, request_cost_us(broker, working, [produce] * _REQUESTS))
             more: list[socket.socket] = []
@@ -109,6 +111,7 @@ def _connect(broker: RunningBroker, held: list[socket.socket], count: int, reque
 
 def _connect_at_once(growth: Growth, broker: RunningBroker, sizes: Sequence[int]) -> None:
     for size in sizes:
+        settle(broker)
         growth.add(AT_ONCE, size, _seconds_until_all_are_answered(broker, size) * 1000)
 
 
@@ -144,6 +147,7 @@ def _keep_busy(growth: Growth, broker: RunningBroker, sizes: Sequence[int]) -> N
         sockets = [connected(broker) for _ in range(size)]
         for sock in sockets:
             check_produced(sock, request)
+        settle(broker)
 
         def send_and_receive(sockets: list[socket.socket] = sockets) -> int:
             turns = max(1, _BUSY_REQUESTS // len(sockets))

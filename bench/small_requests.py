@@ -30,7 +30,7 @@ from servers import Server, start_broker
 CONNECTIONS, IN_FLIGHT, BATCH_BYTES = 16, 5, 1024
 PARTITIONS = 16
 _TARGET = 0.35
-_TOPIC = "small"
+TOPIC = "small"
 _BY_NAME, _BY_ID, _OLD = 9, 13, 7
 _HERE = Path(__file__).resolve().parent
 _SEGMENT_BYTES = 256 * 1024 * 1024
@@ -87,13 +87,13 @@ class Kinds:
         one_each = [[index] for index in range(PARTITIONS)]
         four_each = [list(range(first, first + 4)) for first in range(0, PARTITIONS, 4)]
         return [
-            self.plain("produce v9, by name", _TOPIC, _BY_NAME),
-            self.plain("produce v7, by name, before flexible versions", _TOPIC, _OLD),
+            self.plain("produce v9, by name", TOPIC, _BY_NAME),
+            self.plain("produce v7, by name, before flexible versions", TOPIC, _OLD),
             self.plain("produce v13, by topic id", self.topic_id, _BY_ID),
             self.idempotent("produce v13, idempotent", [[0]]),
             self.idempotent("the same, to 16 partitions", one_each),
             self.idempotent("the same, 4 batches a request", four_each),
-            self.reading("fetch v12 of one batch", frames.fetch_frame(0, BATCH_BYTES, _TOPIC)),
+            self.reading("fetch v12 of one batch", frames.fetch_frame(0, BATCH_BYTES, TOPIC)),
             self.reading("metadata v12 of 16 partitions", frames.metadata_frame()),
             self.reading("ApiVersions v3", frames.api_versions_frame()),
         ]
@@ -115,7 +115,7 @@ def ask(options: Options) -> Answer:
     echoes = {way: Server(str(_HERE / "bare_echo.py"), way) for way in (_ONE_BY_ONE, _WHATEVER_CAME)}
     try:
         with LoadGenerator() as load, broker.connect() as sock:
-            kinds = Kinds(broker, frames.create_topic(sock, _TOPIC, partitions=PARTITIONS))
+            kinds = Kinds(broker, frames.create_topic(sock, TOPIC, partitions=PARTITIONS))
             measured = _against_echoes(load, kinds, echoes, options)
             by_kind = _by_kind(load, kinds, options)
     finally:
@@ -141,9 +141,9 @@ def _turn(load: LoadGenerator, kind: Kind, options: Options) -> Turn:
 def _against_echoes(
     load: LoadGenerator, kinds: Kinds, echoes: Mapping[str, Server], options: Options
 ) -> dict[str, list[Turn]]:
-    requests = kinds.produce_requests(_TOPIC, _BY_NAME)
+    requests = kinds.produce_requests(TOPIC, _BY_NAME)
     sides: dict[str, Callable[[], Kind]] = {
-        _PLAIN: lambda: kinds.plain(_PLAIN, _TOPIC, _BY_NAME),
+        _PLAIN: lambda: kinds.plain(_PLAIN, TOPIC, _BY_NAME),
         _IDEMPOTENT: lambda: kinds.idempotent(_IDEMPOTENT, [[0]]),
     }
     for way, echo in echoes.items():
@@ -226,7 +226,7 @@ def _table(
     return Table(title, [*columns, "cost / the first's"] if relative is not None else columns, rows)
 
 
-QUESTION = Question("small_requests", __doc__.splitlines()[0], ask, minutes=1, rounds=7)
+QUESTION = Question("small_requests", __doc__.splitlines()[0], ask, minutes=1, rounds=5)
 
 if __name__ == "__main__":
     run(QUESTION)

@@ -14,7 +14,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from clients.work import PATIENCE_SECONDS, Counted, NothingComes, Work, repeated, values, work_off
+from clients.work import PATIENCE_SECONDS, SILENT, Counted, NothingComes, Work, repeated, values, work_off
 
 _AT_ONCE = 10_000
 """Messages taken over by one call: the cheapest way there is to read with this client."""
@@ -23,7 +23,12 @@ _AT_ONCE = 10_000
 @contextmanager
 def producing(work: Work) -> Iterator[Counted]:
     producer = Producer(
-        {"bootstrap.servers": work.bootstrap, "acks": work.acks, "compression.type": work.compression}
+        {
+            "bootstrap.servers": work.bootstrap,
+            "acks": work.acks,
+            "compression.type": work.compression,
+            **SILENT,
+        }
     )
     producer.list_topics(work.topic, timeout=PATIENCE_SECONDS)
     yield functools.partial(_produce, producer, work, values(work.record_bytes))
@@ -52,7 +57,7 @@ def _produce(producer: Producer, work: Work, values: list[bytes]) -> None:
 @contextmanager
 def consuming(work: Work) -> Iterator[Counted]:
     consumer = Consumer(
-        {"bootstrap.servers": work.bootstrap, "group.id": "bench", "enable.auto.commit": False}
+        {"bootstrap.servers": work.bootstrap, "group.id": "bench", "enable.auto.commit": False, **SILENT}
     )
     consumer.list_topics(work.topic, timeout=PATIENCE_SECONDS)
     yield functools.partial(_consume, consumer, work)

@@ -28,7 +28,7 @@ from confluent_kafka import (
 )
 
 from clients.pace import Pace
-from clients.work import NothingComes, wait_for_go
+from clients.work import SILENT, NothingComes, wait_for_go
 
 _NANOSECONDS_A_MS = 1e6
 _DUE = struct.Struct(">q")
@@ -42,7 +42,7 @@ Counted = Callable[[], list[float]]
 
 @contextmanager
 def producing(pace: Pace) -> Iterator[Counted]:
-    producer = Producer({"bootstrap.servers": pace.bootstrap, "acks": "all", "linger.ms": 0})
+    producer = Producer({"bootstrap.servers": pace.bootstrap, "acks": "all", "linger.ms": 0, **SILENT})
     ended = threading.Event()
     reports = threading.Thread(target=_serve_reports, args=(producer, ended))
     reports.start()
@@ -84,7 +84,7 @@ def _value(pace: Pace, due: int) -> bytes:
 @contextmanager
 def consuming(pace: Pace) -> Iterator[Counted]:
     consumer = Consumer(
-        {"bootstrap.servers": pace.bootstrap, "group.id": "bench", "enable.auto.commit": False}
+        {"bootstrap.servers": pace.bootstrap, "group.id": "bench", "enable.auto.commit": False, **SILENT}
     )
     consumer.assign(
         [TopicPartition(pace.topic, number, OFFSET_BEGINNING) for number in range(pace.partitions)]
@@ -122,6 +122,7 @@ def main() -> None:
         with verbs[pace.verb](pace) as counted:
             wait_for_go()
             latencies = counted()
+        del counted  # and with it the client
         print(json.dumps([round(ms, 3) for ms in latencies]), flush=True)
 
 

@@ -1,6 +1,5 @@
 """A broker that has its turns with the stock clients, and what a turn gives. Called by `throughput`."""
 
-import logging
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -11,17 +10,13 @@ from confluent_kafka.cimpl import NewTopic
 from rivals import RIVALS, RunningBroker
 
 from clients.fleet import Fleet
-from clients.work import Work
+from clients.work import SILENT, Work
 
 MOST_RECORDS = {"perf-test": 250_000, "confluent-kafka": 250_000, "kafka-python": 20_000, "aiokafka": 20_000}
 MOST_BYTES = {"perf-test": 80e6, "confluent-kafka": 200e6, "kafka-python": 80e6, "aiokafka": 80e6}
 """Of one turn: about a second of the client's time."""
 MANY = 8
 _ADMIN_SECONDS = 30.0
-_SILENT = logging.getLogger("clients")
-_SILENT.addHandler(logging.NullHandler())
-_SILENT.propagate = False
-"""That a broker which is ended is gone need not be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +52,7 @@ class Side:
         self.broker = broker
         self.name = broker.name
         self.lacks = RIVALS[broker.name].lacks
-        self._admin = AdminClient({"bootstrap.servers": broker.bootstrap}, logger=_SILENT)
+        self._admin = AdminClient({"bootstrap.servers": broker.bootstrap, **SILENT})
 
     @contextmanager
     def topic(self, name: str, partitions: int) -> Iterator[None]:

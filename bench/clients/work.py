@@ -18,6 +18,8 @@ from dataclasses import dataclass
 READY, GO = "ready", "go"
 PATIENCE_SECONDS = 60.0
 """A consumer that has got nothing for so long gives up."""
+SILENT = {"log_level": 0}
+"""librdkafka need not say that a broker which was ended is gone."""
 _VALUES_BYTES = 4 * 1024 * 1024
 """More than a producer's batch, so that no batch has a value twice and packs too well."""
 _CAPITALS = bytes(ord("A") + byte % 26 for byte in range(256))
@@ -61,6 +63,7 @@ def work_off(verbs: dict[str, Prepare]) -> None:
             begun = time.perf_counter()
             counted()
             seconds = time.perf_counter() - begun
+        del counted  # and with it the client
         tell(Outcome(work.records, seconds))
 
 

@@ -1,6 +1,5 @@
 """The machine, and the versions of what runs on it. Written into every result."""
 
-import os
 import platform
 import re
 import shutil
@@ -8,6 +7,8 @@ import subprocess
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+
+from instrument.processes import PROCESSORS
 
 _PACKAGES = (
     "trio",
@@ -28,7 +29,7 @@ def describe() -> dict[str, str]:
 
 
 def _lines() -> Iterator[tuple[str, str]]:
-    yield "processors", f"{len(os.sched_getaffinity(0))} of {_after('/proc/cpuinfo', 'model name')}"
+    yield "processors", f"{len(PROCESSORS)} of {_after('/proc/cpuinfo', 'model name')}"
     yield "memory", f"{int(_after('/proc/meminfo', 'MemTotal').split()[0]) / 1024 / 1024:.1f} GiB"
     yield "kernel", f"{platform.system()} {platform.release()}"
     yield "Python", platform.python_version()

@@ -47,8 +47,10 @@ def _targets(results: Sequence[Result]) -> Iterator[str]:
     ]
     if not rows:
         return
-    missed = sum("MISSED" in row[-1] for row in rows)
-    yield f"## Targets\n\n{len(rows) - missed} of {len(rows)} are met."
+    missed = [f"{row[0]} {row[1]}" for row in rows if "MISSED" in row[-1]]
+    yield f"## Targets\n\n{len(rows) - len(missed)} of {len(rows)} are met."
+    if missed:
+        yield "\n".join(["Missed:", *(f"- {name}" for name in missed)])
     columns = ("question", "figure", "median (least to most)", "target", "")
     yield "\n".join(markdown(Table("", columns, rows)))
 
@@ -76,9 +78,6 @@ def _section(result: Result, common: Mapping[str, str]) -> Iterator[str]:
     answer = result.answer
     if answer.figures:
         yield "\n".join(markdown(figure_table(answer.figures)))
-    details = [f"- *{figure.name.strip()}*: {figure.detail}" for figure in answer.figures if figure.detail]
-    if details:
-        yield "\n".join(details)
     yield from (f"![{plot.title}](results/{plot_file(result.name, plot)})" for plot in answer.plots)
     yield from map(_table, answer.tables)
     yield from answer.notes

@@ -4,10 +4,12 @@ Clients and servers are pinned to two processors where a question asks for it: l
 now and then puts both on one, which halves a figure by chance.
 """
 
+import contextlib
 import os
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
@@ -29,8 +31,11 @@ def pin_this_process() -> None:
 
 def cpu_seconds(process_id: int) -> float:
     """What a process, all its threads and all its children have used of processors so far."""
-    own = [time.clock_gettime(~pid << 3 | _CPU_CLOCK_OF_PROCESS) for pid in _with_children(process_id)]
-    return sum(own) + _seconds_of_children_gone(process_id)
+    return _with_children(process_id, _cpu_seconds) + _seconds_of_children_gone(process_id)
+
+
+def _cpu_seconds(process_id: int) -> float:
+    return time.clock_gettime(~process_id << 3 | _CPU_CLOCK_OF_PROCESS)
 
 
 def _seconds_of_children_gone(process_id: int) -> float:
@@ -45,7 +50,7 @@ def loop_seconds(process_id: int) -> float:
 
 def resident_mib(process_id: int) -> float:
     """What a process and all its children hold in memory (RSS): what two share is counted twice."""
-    return sum(_resident_mib(pid) for pid in _with_children(process_id))
+    return _with_children(process_id, _resident_mib)
 
 
 def _resident_mib(process_id: int) -> float:
@@ -55,11 +60,22 @@ def _resident_mib(process_id: int) -> float:
     return 0.0  # it has just ended
 
 
-def _with_children(process_id: int) -> list[int]:
-    """The process, its children and theirs."""
-    found = [process_id]
-    for pid in found:
-        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+def _with_children(process_id: int, read: Callable[[int], float]) -> float:
+    """The sum over a process, its children and theirs. Raises OSError when the process itself is gone."""
+    total = read(process_id)
+    waiting = _children(process_id)
+    while waiting:
+        child = waiting.pop()
+        with contextlib.suppress(OSError):  # it has ended in the meantime
+            total += read(child)
+        waiting += _children(child)
+    return total
+
+
+def _children(process_id: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{process_id}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # a thread that has ended in the meantime
             found += map(int, task.read_text().split())
     return found
 
@@ -98,7 +114,7 @@ class MemoryOverTime:
         while True:
             try:
                 self.samples.append((time.perf_counter() - begun, resident_mib(self._process_id)))
-            except FileNotFoundError:
+            except OSError:
                 return  # the process has ended
             if self._ended.wait(self._every_seconds):
                 return

@@ -51,36 +51,39 @@ def verdict(figure: Figure) -> str:
 
 
 def figure_table(figures: Sequence[Figure], title: str = "") -> Table:
-    """Figures one a row, with their targets where any has one."""
-    rows = [
-        (
-            figure.name.strip(),
-            spread(figure.samples, figure.unit),
-            len(figure.samples),
-            target(figure),
-            verdict(figure),
-        )
-        for figure in figures
-    ]
-    columns = ("figure", "median (least to most)", "runs", "target", "")
-    if not any(figure.target is not None for figure in figures):
-        return Table(title, columns[:3], [row[:3] for row in rows])
-    return Table(title, columns, rows)
+    """Figures one a row; targets and details have columns where any has one."""
+    columns = [("figure", [_name(figure) for figure in figures])]
+    columns.append(("median (least to most)", [spread(figure.samples, figure.unit) for figure in figures]))
+    columns.append(("runs", [number(len(figure.samples)) for figure in figures]))
+    if any(figure.target is not None for figure in figures):
+        columns.append(("target", [target(figure) for figure in figures]))
+        columns.append(("", [verdict(figure) for figure in figures]))
+    if any(figure.detail for figure in figures):
+        columns.append(("detail", [figure.detail for figure in figures]))
+    cells = [column for _, column in columns]
+    return Table(title, [name for name, _ in columns], list(zip(*cells, strict=True)))
+
+
+def _name(figure: Figure) -> str:
+    """One that is set in belongs to the one above it."""
+    return f"- {figure.name.strip()}" if figure.name.startswith(" ") else figure.name
 
 
 def markdown(table: Table) -> list[str]:
     """The lines of a table, as wide as they must be, so that they are read on a terminal too."""
     cells = [list(table.columns)] + [[cell(value) for value in row] for row in table.rows]
     widths = [max(3, *(len(row[n]) for row in cells)) for n in range(len(table.columns))]
-    right = [False] + [
-        all(not isinstance(row[n], str) or cell(row[n])[:1].isdigit() for row in table.rows)
-        for n in range(1, len(widths))
-    ]
+    right = [False] + [all(_is_number(row[n]) for row in cells[1:]) for n in range(1, len(widths))]
     rule = "|".join(
         ("-" * (width + 1) + ":") if r else "-" * (width + 2) for width, r in zip(widths, right, strict=True)
     )
     lines = [_line(row, widths, right) for row in cells]
     return [lines[0], f"|{rule}|", *lines[1:]]
+
+
+def _is_number(text: str) -> bool:
+    """Or a gap among numbers."""
+    return text == "" or text.lstrip("-")[:1].isdigit() or text == "-"
 
 
 def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
@@ -96,5 +99,4 @@ def terminal(answer: Answer) -> str:
     parts = ["\n".join([table.title, *markdown(table)]) for table in answer.tables]
     if answer.figures:
         parts.append("\n".join(markdown(figure_table(answer.figures))))
-        parts += [f"{figure.name.strip()}: {figure.detail}" for figure in answer.figures if figure.detail]
     return "\n\n".join([*parts, *answer.notes])

@@ -32,6 +32,15 @@ def _consumer() -> Consumer:
     )
 
 
+def _wait_until_there(client: Producer | Consumer, topic: str) -> None:
+    """Connect, and let the client know the topic, which Apache Kafka tells a little after it was made."""
+    deadline = time.perf_counter() + _PATIENCE_SECONDS
+    while not client.list_topics(topic, timeout=_PATIENCE_SECONDS).topics[topic].partitions:
+        if time.perf_counter() > deadline:
+            raise TimeoutError(f"there is no {topic}")
+        time.sleep(0.01)
+
+
 def produce(order: Order) -> float:
     """From the first call until the broker has all of them."""
     producer = Producer(
@@ -44,8 +53,9 @@ def produce(order: Order) -> float:
             "queue.buffering.max.kbytes": 2_000_000,
         }
     )
-    producer.list_topics(order.name)
+    _wait_until_there(producer, order.name)
     witness, partition = _consumer(), TopicPartition(order.name, 0)
+    _wait_until_there(witness, order.name)
     witness.get_watermark_offsets(partition, timeout=_PATIENCE_SECONDS)
     begun = time.perf_counter()
     for _ in range(order.count):
@@ -63,7 +73,7 @@ def produce(order: Order) -> float:
 def consume(order: Order) -> float:
     """From the assignment until all of them were here, one a call."""
     consumer = _consumer()
-    consumer.list_topics(order.name)
+    _wait_until_there(consumer, order.name)
     begun = time.perf_counter()
     consumer.assign([TopicPartition(order.name, 0, 0)])
     taken = 0

@@ -2,6 +2,7 @@
 
 `start` gives any of them as a process of its own on a free port of 127.0.0.1; `fetch` brings what is needed,
 once, into `bench/.fetched` (Apache Kafka's jars into the folder of `compat_tests`). Called by the questions.
+`rabbitmq` and `activemq`, which speak other protocols, are `paper`'s alone.
 """
 
 import functools
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from instrument.question import progress
 
-from rivals import apache_kafka, kfake, librdkafka_mock, tansu, wirekafka
+from rivals import activemq, apache_kafka, kfake, librdkafka_mock, rabbitmq, tansu, wirekafka
 from rivals.running import NotAvailable, Rival, RunningBroker, wait_until_it_answers
 
 __all__ = ["RIVALS", "NotAvailable", "Rival", "RunningBroker", "fetch", "fetch_all", "start", "versions"]
@@ -29,7 +30,7 @@ def start(name: str, folder: Path, settings: Mapping[str, object] | None = None)
     A folder that has its data already is gone on with. Raises NotAvailable.
     """
     rival = RIVALS[name]
-    rival.fetch()
+    _fetch(rival)
     broker = rival.launch(folder, settings or {})
     try:
         wait_until_it_answers(broker)
@@ -42,14 +43,21 @@ def fetch(*names: str) -> None:
     """Bring what these rivals need; of one that cannot be had, say why."""
     for name in names:
         try:
-            RIVALS[name].fetch()
+            _fetch(RIVALS[name])
         except NotAvailable as reason:
             progress(f"{name}: {reason}")
+
+
+def _fetch(rival: Rival) -> None:
+    if not rival.is_here():
+        progress(f"{rival.name}: fetching it, once ...")
+    rival.fetch()
 
 
 fetch_all = functools.partial(fetch, *RIVALS)
 
 
 def versions() -> dict[str, str]:
-    """The version of each, by its name."""
-    return {name: rival.version() for name, rival in RIVALS.items()}
+    """The version of each that is here, by its name."""
+    every = (*RIVALS.values(), rabbitmq.RIVAL, activemq.RIVAL)
+    return {rival.name: version for rival in every if (version := rival.version())}

@@ -99,5 +99,4 @@ RIVAL = Rival(
     version=_version,
     fetch=_fetch,
     launch=_launch,
-    lacks={"kafka": "it speaks OpenWire and STOMP"},
 )

@@ -49,4 +49,5 @@ RIVAL = Rival(
     version=lambda: jars.LIBRARY.name.removeprefix("kafka-"),
     fetch=_fetch,
     launch=_launch,
+    is_here=lambda: (jars.LIBRARY / ".complete").exists(),
 )

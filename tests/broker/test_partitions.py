@@ -56,6 +56,18 @@ def code_of(partitions: Partitions, name: str, index: int) -> ErrorCode:
     return refusal.value.code
 
 
+async def test_generation_grows_when_a_partition_comes_and_when_it_goes(make: Make) -> None:
+    """Kept answers about what is on line go by it."""
+    partitions = make(topic())
+    generations = [partitions.generation]
+    await partitions.open_all()
+    generations.append(partitions.generation)
+    partitions.remove_topic(TOPIC_ID)
+    generations.append(partitions.generation)
+
+    assert generations == sorted(set(generations))
+
+
 async def test_every_partition_of_the_metadata_is_opened(make: Make, tmp_path: Path) -> None:
     """With its leader epoch, and a folder made if there is none."""
     partitions = make(topic(count=2, leader_epoch=4))

@@ -1,6 +1,6 @@
 """A broker that is one topic of two partitions: all that produce asks for, without a socket or a thread."""
 
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +20,16 @@ NOW_MS = 1_700_000_000_000
 TOPIC_ID = b"\x07" * 16
 PARTITIONS = 2
 MAX_REQUEST_BYTES = 1 << 20
+
+
+def split(answers: bytes) -> list[bytes]:
+    """Each frame on its own, with its length."""
+    frames = []
+    while answers:
+        end = 4 + int.from_bytes(answers[:4], "big")
+        frames.append(answers[:end])
+        answers = answers[end:]
+    return frames
 
 
 class CountingFiles(Files):
@@ -89,10 +99,11 @@ class Topic:
     async def _answers(self, connection: ServerConnection, repeats: bool) -> list[bytes]:
         answers: list[bytes] = []
         while True:
-            at_once: Sequence[Sized] = self.repeated.answers(connection.frames) if repeats else []
-            answers += cast(Sequence[bytes], at_once)
-            if at_once:
-                continue
+            if repeats:
+                count, joined = self.repeated.answers(connection.frames)
+                answers += split(joined)
+                if count:
+                    continue
             request = connection.next_request()
             if request is None:
                 return answers

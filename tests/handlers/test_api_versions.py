@@ -1,12 +1,14 @@
 """ApiVersions over TCP, held against Kafka 4.4."""
 
+import dataclasses
 from typing import Any
 
 import pytest
 
+from tests.handlers.support import new_topic
 from tests.support.raw_client import RawClient
-from wirekafka.handlers import ADVERTISED
-from wirekafka.protocol.apis.api_versions import ApiVersionsRequest
+from wirekafka.handlers import ADVERTISED, HANDLERS
+from wirekafka.protocol.apis.api_versions import API_VERSIONS, ApiVersionsRequest
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.testing import RunningBroker
 
@@ -79,3 +81,22 @@ def test_client_that_meant_another_broker_is_sent_away(
 @pytest.mark.parametrize("half", [{"cluster_id": "x"}, {"node_id": 1}])
 def test_cluster_and_node_are_named_together(raw: RawClient, half: dict[str, Any]) -> None:
     assert ask(raw, 5, **half).error_code == ErrorCode.INVALID_REQUEST
+
+
+@every_form
+def test_kept_answer_is_that_which_would_be_made(raw: RawClient, version: int) -> None:
+    """The epoch of the features, which grows with every change, is told in the next answer."""
+    before = [ask(raw, version) for _ in range(2)]
+    new_topic(raw)
+
+    after = [ask(raw, version) for _ in range(2)]
+
+    keeping = HANDLERS[API_VERSIONS.key]
+    HANDLERS[API_VERSIONS.key] = dataclasses.replace(keeping, at_once=None)
+    try:
+        made = ask(raw, version)
+    finally:
+        HANDLERS[API_VERSIONS.key] = keeping
+    assert before[0] == before[1]
+    assert after == [made, made]
+    assert (before[0] == made) is (version < 3)

@@ -1,16 +1,26 @@
 """Fetch over TCP, in every form, held against Kafka 4.4."""
 
+import contextlib
+import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.handlers.support import NO_ID, UNKNOWN_ID, batch, new_topic, produce
-from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient, parse_response, request_frame
 from tests.support.requests import create_topic
 from wirekafka.broker.fetching import failed_fetch
+from wirekafka.handlers import HANDLERS
 from wirekafka.handlers.fetch import _OLDEST_WITH_STORAGE_ERROR, _say_not_leader
+from wirekafka.protocol.apis.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from wirekafka.protocol.apis.fetch import (
+    FETCH,
     FetchPartition,
     FetchRequest,
     FetchTopic,
@@ -374,3 +384,74 @@ def test_busy_partition_does_not_starve_the_others_of_its_session(raw: RawClient
             at_offset[data.partition_index] += 1
 
     assert served == [0, 0, 1, 2, 0, 0]
+
+
+# --- the plain way and its twin, the waiting between
+
+
+@contextlib.contextmanager
+def every_message_made() -> Iterator[None]:
+    """Have all fetches answered by the handler's own function, as those that are not plain are."""
+    plain = HANDLERS[FETCH.key]
+    HANDLERS[FETCH.key] = dataclasses.replace(plain, at_once=None)
+    try:
+        yield
+    finally:
+        HANDLERS[FETCH.key] = plain
+
+
+@every_form
+@pytest.mark.parametrize("isolation_level", [0, 1])
+def test_plain_answers_are_those_of_the_twin(
+    raw: RawClient, topic: Topic, version: int, isolation_level: int
+) -> None:
+    """Whole and empty answers, of one partition and of several, and errors among them."""
+    other = new_topic(raw, partitions=3)
+    produce(raw, other, batch(40), partition=1)
+    questions = [
+        [wanted(topic, at(0))],
+        [wanted(topic, at(6))],
+        [wanted(topic, at(2, max_bytes=1), at(0, 1)), wanted(other, at(0, 2), at(3, 1), at(0))],
+        [wanted(topic, at(0), at(7, 1)), wanted(other, at(0, 9))],
+        [wanted(topic, at(0)), wanted(other, at(0, 1)), wanted(topic, at(0, 1))],
+    ]
+
+    for asked in questions:
+        for max_bytes in (1, 200, MUCH):
+            plain = fetch(raw, version, *asked, max_bytes=max_bytes, isolation_level=isolation_level)
+            with every_message_made():
+                made = fetch(raw, version, *asked, max_bytes=max_bytes, isolation_level=isolation_level)
+            assert plain == made
+
+
+@session_forms
+def test_idle_partition_that_begins_later_is_told_of(raw: RawClient, topic: Topic, version: int) -> None:
+    session = Session(raw, topic, version)
+    session.fetch(at(6), at(0, 1))
+    quiet = session.fetch()
+    deleted = DeleteRecordsTopic(
+        name=topic[0], partitions=[DeleteRecordsPartition(partition_index=0, offset=4)]
+    )
+    raw.ask(DeleteRecordsRequest(topics=[deleted], timeout_ms=1000), 2)
+
+    news = session.fetch()
+
+    assert (told(quiet), told(news)) == ([], [(0, 0)])
+    assert only(news).log_start_offset == 4
+
+
+@session_forms
+def test_request_that_was_overtaken_is_answered_with_that(raw: RawClient, topic: Topic, version: int) -> None:
+    """Two connections with one session: the one that waits loses it."""
+    session = Session(raw, topic, version)
+    session.fetch(at(6))
+    waiting = FetchRequest(
+        max_wait_ms=60_000, min_bytes=1, max_bytes=MUCH, session_id=session.id, session_epoch=1, topics=[]
+    )
+    with RawClient("{}:{}".format(*raw.socket.getpeername())) as other:
+        other.send(request_frame(waiting, version))
+        while session.fetch(session_epoch=2).error_code:
+            pass  # the other has not come yet
+        _, overtaken = parse_response(FETCH, version, other.receive_frame())
+
+    assert overtaken.error_code == ErrorCode.INVALID_FETCH_SESSION_EPOCH

@@ -1,5 +1,8 @@
 """Metadata and DescribeCluster over TCP, held against Kafka 4.4."""
 
+import contextlib
+import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,8 +16,12 @@ from tests.handlers.support import (
     new_topic,
 )
 from tests.support.raw_client import RawClient
+from tests.support.requests import create_topic
+from wirekafka.handlers import HANDLERS
+from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest
 from wirekafka.protocol.apis.describe_cluster import DescribeClusterRequest
-from wirekafka.protocol.apis.metadata import MetadataRequest, MetadataRequestTopic
+from wirekafka.protocol.apis.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from wirekafka.protocol.error_codes import ErrorCode
 from wirekafka.testing import RunningBroker, running_broker
 
@@ -232,3 +239,72 @@ def test_controllers_are_described_elsewhere(raw: RawClient, version: int, endpo
     answer = raw.ask(request, version)
 
     assert (answer.error_code, answer.brokers) == (code, [])
+
+
+# --- answers that are kept
+
+
+@contextlib.contextmanager
+def every_answer_made() -> Iterator[None]:
+    """Have every answer made anew, by the handler's own function."""
+    keeping = HANDLERS[METADATA.key]
+    HANDLERS[METADATA.key] = dataclasses.replace(keeping, at_once=None)
+    try:
+        yield
+    finally:
+        HANDLERS[METADATA.key] = keeping
+
+
+@since_v4
+def test_kept_answer_is_that_which_would_be_made(raw: RawClient, version: int) -> None:
+    """After every change of the cluster, of these topics or of others."""
+    name, _ = new_topic(raw)
+    other = fresh("other")
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False)
+    every_topic = MetadataRequest(topics=None)
+    changes = (
+        lambda: None,
+        lambda: create_topic(raw, other, partitions=2),
+        lambda: raw.ask(more_partitions(name, 3), 3),
+        lambda: raw.ask(deletion(name), 3),
+        lambda: create_topic(raw, name),
+        lambda: raw.ask(deletion(other), 3),
+    )
+
+    for change in changes:
+        change()
+        for asked in (every_topic, request):
+            answers = [raw.ask(asked, version) for _ in range(2)]
+            with every_answer_made():
+                answers.append(raw.ask(asked, version))
+            assert answers[0] == answers[1] == answers[2]
+
+
+def more_partitions(name: str, count: int) -> CreatePartitionsRequest:
+    topic = CreatePartitionsTopic(name=name, count=count, assignments=None)
+    return CreatePartitionsRequest(topics=[topic], timeout_ms=1000, validate_only=False)
+
+
+def deletion(name: str) -> DeleteTopicsRequest:
+    return DeleteTopicsRequest(topic_names=[name], timeout_ms=1000)
+
+
+def test_kept_answer_is_for_who_reached_the_broker_by_the_same_address() -> None:
+    with running_broker(settings={"listeners": "PLAINTEXT://0.0.0.0:0"}) as broker:
+        told = []
+        for host in ("127.0.0.1", "127.0.0.2", "127.0.0.1"):
+            with RawClient(f"{host}:{broker.port}") as raw:
+                told.append(ask(raw, 12).brokers[0].host)
+
+    assert told == ["127.0.0.1", "127.0.0.2", "127.0.0.1"]
+
+
+@since_v4
+def test_topic_that_was_not_there_is_when_it_is_asked_for_again(raw: RawClient, version: int) -> None:
+    name = fresh("later")
+    before = ask(raw, version, name, allow_auto_topic_creation=False).topics[0].error_code
+    create_topic(raw, name)
+
+    after = ask(raw, version, name, allow_auto_topic_creation=False).topics[0].error_code
+
+    assert (before, after) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0)

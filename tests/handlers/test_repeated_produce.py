@@ -12,6 +12,7 @@ from tests.handlers.one_topic import MAX_REQUEST_BYTES, NOW_MS, PARTITIONS, TOPI
 from tests.handlers.support import NO_ID, batch
 from tests.support.raw_client import parse_response, request_frame
 from wirekafka.broker import Partition
+from wirekafka.handlers import CloseConnection
 from wirekafka.protocol.apis.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from wirekafka.protocol.connection import ServerConnection
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -86,8 +87,36 @@ async def test_a_failed_write_refuses_all_that_were_in_it() -> None:
         assert answered(await topic.answers_to(frame(good(), 3))) == [(3, 0, 2)]
 
 
+async def test_requests_without_answer_are_written_by_one_call_too() -> None:
+    """acks=0; those with an answer before them have it first."""
+    with a_topic() as topic:
+        await topic.answers_to(frame(good(), acks=0) * 2 + frame(good()) * 2)
+        topic.files.writes = 0
+
+        none = await topic.answers_to(frame(good(), acks=0) * 5)
+        mixed = await topic.answers_to(frame(good(), 1) + frame(good(), acks=0) + frame(good(), 2))
+
+        assert (none, answered(mixed)) == ([], [(1, 0, 9), (2, 0, 11)])
+        assert topic.files.writes == 4
+
+
+async def test_a_failed_write_of_what_is_not_answered_closes_the_connection() -> None:
+    """Nothing else can tell of it, as in the usual way. What has an answer is answered before."""
+    with a_topic() as topic:
+        await topic.answers_to(frame(good(), acks=0) * 2 + frame(good(), 5) * 2)
+        topic.files.is_full = True
+        connection = ServerConnection(MAX_REQUEST_BYTES)
+        sent = frame(good(), 6) + frame(good(), acks=0)
+        connection.frames.space()[: len(sent)] = sent
+        connection.frames.received(len(sent))
+
+        count, refused = topic.repeated.answers(connection.frames)
+        assert (count, answered([refused])) == (1, [(6, ErrorCode.KAFKA_STORAGE_ERROR, -1)])
+        with pytest.raises(CloseConnection, match="acks=0 produce failed"):
+            topic.repeated.answers(connection.frames)
+
+
 NOT_REPEATED = {
-    "acks=0": {"acks": 0},
     "acks=2": {"acks": 2},
     "a transactional id": {"transactional_id": "x"},
     "before v7": {"version": 6},
@@ -103,7 +132,7 @@ async def test_what_needs_more_than_to_be_written_is_not_learnt(facts: dict[str,
         connection.frames.space()[: len(data)] = data
         connection.frames.received(len(data))
 
-        assert topic.repeated.answers(connection.frames) == []
+        assert topic.repeated.answers(connection.frames) == (0, b"")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +179,7 @@ def test_the_brokers_own_topics_are_not_learnt() -> None:
         connection.frames.space()[: len(sent)] = sent
         connection.frames.received(len(sent))
 
-        assert topic.repeated.answers(connection.frames) == []
+        assert topic.repeated.answers(connection.frames) == (0, b"")
 
 
 # --- against the slow twin

@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from wirekafka.protocol.error_codes import MalformedMessage
-from wirekafka.protocol.framing import FrameBuffer
+from wirekafka.protocol.framing import FrameBuffer, Spares
 
 MAX_FRAME_BYTES = 100 * 1024 * 1024
 FIRST_BUFFER_BYTES = 4 * 1024
@@ -188,6 +188,40 @@ def test_a_buffer_that_grew_is_given_back_once_it_is_empty() -> None:
     feed(frames, framed(b"x" * 8 * 1024 * 1024), 1 << 20)
 
     assert len(frames.space()) == FIRST_BUFFER_BYTES
+
+
+def test_the_next_large_frame_gets_the_buffer_of_the_last_whoever_sends_it() -> None:
+    """New memory costs more than the frame: its pages come empty, and the bytes move each time it grows."""
+    spares = Spares()
+    one, other = FrameBuffer(MAX_FRAME_BYTES, spares), FrameBuffer(MAX_FRAME_BYTES, spares)
+    feed(one, framed(b"x" * 8 * 1024 * 1024), 1 << 20)
+    used = one.unread()[0].obj
+    one.space()
+    body = random.Random(2).randbytes(5 * 1024 * 1024)
+
+    assert feed(other, framed(body), 1 << 20) == [body]
+    assert other.unread()[0].obj is used
+    assert feed(other, framed(b"next")) == [b"next"]
+
+
+def test_a_spare_buffer_that_is_too_small_is_not_used() -> None:
+    spares = Spares()
+    frames = FrameBuffer(MAX_FRAME_BYTES, spares)
+    feed(frames, framed(b"x" * 3 * 1024 * 1024), 1 << 20)
+    frames.space()
+    body = random.Random(3).randbytes(9 * 1024 * 1024)
+
+    assert feed(frames, framed(body), 1 << 20) == [body]
+
+
+def test_few_buffers_are_kept_to_spare_and_none_very_large() -> None:
+    """What many connections have used at one time is the system's again."""
+    spares = Spares()
+    for size in (17, 3, 4, 5):
+        spares.give_back(bytearray(size * 1024 * 1024))
+
+    kept = [spares.take(1), spares.take(1), spares.take(1)]
+    assert [buffer and len(buffer) >> 20 for buffer in kept] == [4, 3, None]
 
 
 @pytest.mark.parametrize("length", [-1, 0, -(2**31), 2**31 - 1, MAX_FRAME_BYTES + 1])

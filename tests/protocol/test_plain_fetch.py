@@ -26,9 +26,10 @@ def by_codec(
     for one in partitions:
         if one.topic != last:
             last = one.topic
-            by_id = isinstance(last, bytes)
-            named = {"topic_id": last} if by_id else {"topic": last}
-            topics.append(FetchableTopicResponse(partitions=[], **named))
+            if isinstance(last, bytes):
+                topics.append(FetchableTopicResponse(topic_id=last, partitions=[]))
+            else:
+                topics.append(FetchableTopicResponse(topic=last, partitions=[]))
         topics[-1].partitions.append(
             PartitionData(
                 partition_index=one.partition,

@@ -293,6 +293,25 @@ def test_a_flood_of_connections_that_do_nothing_keeps_nobody_out(raw: RawClient)
     assert raw.ask(API_VERSIONS, 4).error_code == 0
 
 
+def _most_that_the_system_lets_wait() -> int:
+    try:
+        return int(Path("/proc/sys/net/core/somaxconn").read_text())
+    except OSError:
+        return 128
+
+
+@pytest.mark.skipif(_most_that_the_system_lets_wait() < 1000, reason="the system's limit is lower")
+async def test_a_thousand_clients_that_come_at_once_need_not_try_again(tmp_path: Path) -> None:
+    """Who finds no room before it is accepted is heard a second later at the soonest, as TCP has it."""
+    settings = Settings.load(None, {"log.dirs": str(tmp_path)})
+    async with open_broker(BrokerConfig.from_settings(settings)) as broker:
+        listener = Listener(LOOPBACK, broker)  # nobody accepts yet
+        clients = [socket.create_connection(("127.0.0.1", listener.port), timeout=0.9) for _ in range(900)]
+        for client in clients:
+            client.close()
+        listener.close()
+
+
 @pytest.fixture(autouse=True)
 def _debug_logs(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)

@@ -5,6 +5,7 @@ from wirekafka.broker.config import BrokerConfig, ListenerConfig
 from wirekafka.broker.coordination import OFFSETS_TOPIC
 from wirekafka.broker.fetch_sessions import NO_SESSION, FetchedPartition, FetchKey, FetchPlan, Found
 from wirekafka.broker.fetching import FetchLimits, failed_fetch, wait_for_more
+from wirekafka.broker.fetching import deadline_of as fetch_deadline
 from wirekafka.broker.fetching import fetch as fetch_partitions
 from wirekafka.broker.flushing import AwaitedFlush, wait_for_flush
 from wirekafka.broker.looking_up import offset_for_timestamp, offset_of_max_timestamp
@@ -35,6 +36,7 @@ __all__ = [
     "PlainRead",
     "Watch",
     "failed_fetch",
+    "fetch_deadline",
     "fetch_partitions",
     "is_transactional",
     "log_progress",

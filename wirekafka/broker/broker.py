@@ -30,6 +30,7 @@ from wirekafka.broker.housekeeping import (
     checkpoint_start_offsets_at_intervals,
     expire_producers_at_intervals,
 )
+from wirekafka.broker.kept_answers import KeptAnswers
 from wirekafka.broker.opening import Watch, log_progress, report_notices
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import Partitions
@@ -104,6 +105,7 @@ class Broker:
             config.settings.get_int("max.incremental.fetch.session.cache.slots"),
             draw_id=lambda: random.randint(1, _LARGEST_SESSION_ID),
         )
+        self.kept_answers = KeptAnswers(lambda: (self.image.generation, self.partitions.generation))
 
     def refuse_transactions(self) -> NoReturn:
         """Say in the client's terms that this broker has no transaction coordinator."""

@@ -36,6 +36,11 @@ class FetchLimits:
     committed_only: bool
 
 
+def deadline_of(limits: FetchLimits) -> float:
+    """When a fetch that comes now is to be answered at the latest, by trio's clock, in seconds."""
+    return trio.current_time() + limits.max_wait_ms / 1000
+
+
 async def fetch(
     plan: FetchPlan, limits: FetchLimits, deadline: float | None = None
 ) -> dict[FetchKey, PartitionData]:
@@ -45,7 +50,7 @@ async def fetch(
     seconds; an error anywhere answers at once.
     """
     if deadline is None:
-        deadline = trio.current_time() + limits.max_wait_ms / 1000
+        deadline = deadline_of(limits)
     await _read_indexes(plan)
     results, enough = _read_all(plan, limits)
     while not enough:

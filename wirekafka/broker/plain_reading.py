@@ -60,7 +60,11 @@ def _read_one(
     end = stable if committed_only else high_watermark
     if not start <= offset <= end or partition.is_deleted:
         return None
-    records = _NOTHING if offset == end else _records(log, offset, max_bytes, end, committed_only, is_first)
+    records = (
+        _NOTHING
+        if offset == end
+        else _records(log, offset, max_bytes, end=end, committed_only=committed_only, is_first=is_first)
+    )
     if records is None:
         return None
     topic, index = fetched.key
@@ -68,7 +72,7 @@ def _read_one(
 
 
 def _records(
-    log: PartitionLog, offset: int, max_bytes: int, end: int, committed_only: bool, is_first: bool
+    log: PartitionLog, offset: int, max_bytes: int, *, end: int, committed_only: bool, is_first: bool
 ) -> FileSlice | None:
     segments = log.segments
     if segments.unread(offset) is not None or (committed_only and not segments.has_no_aborted_from(offset)):

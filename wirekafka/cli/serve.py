@@ -17,7 +17,13 @@ from wirekafka.cli.opening import watch_for
 from wirekafka.metadata import ConfigError, Settings
 from wirekafka.observability import log_to_stderr
 from wirekafka.protocol.error_codes import KafkaError, MalformedMessage
-from wirekafka.server import Serving, look_through_everything, sole_error, survivors_put_aside
+from wirekafka.server import (
+    Serving,
+    look_through_everything,
+    raise_descriptor_limit,
+    sole_error,
+    survivors_put_aside,
+)
 from wirekafka.server import serve as serve_broker
 from wirekafka.storage import DataDirectoryInUse
 
@@ -112,6 +118,7 @@ def serve(
 def _run(config: BrokerConfig) -> str:
     """Serve; say what of the data folder failed for good meanwhile, or as it was closed. Empty: nothing."""
     served: list[Serving] = []
+    raise_descriptor_limit()
     try:
         with survivors_put_aside():
             trio.run(_serve_until_signal, config, served)

@@ -16,6 +16,8 @@ from wirekafka.protocol.apis.api_versions import (
     FinalizedFeatureKey,
     SupportedFeatureKey,
 )
+from wirekafka.protocol.codec import codec_for
+from wirekafka.protocol.connection import Built
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -32,11 +34,28 @@ def _refuse(request: ApiVersionsRequest | None, error: KafkaError) -> ApiVersion
     return ApiVersionsResponse(error_code=error.code, api_keys=[key] if only else [])
 
 
-@handles(API_VERSIONS, refusal=_refuse)
+def _kept_api_versions(request: ApiVersionsRequest | None, context: RequestContext) -> Built:
+    """Answer with the bytes of the last time."""
+    if request is None:
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+    _check_client(request, context)
+    key = (API_VERSIONS.key, context.version)
+    kept = context.broker.kept_answers
+    found = kept.find(key)
+    if found is not None:
+        return found
+    return kept.keep(key, codec_for(ApiVersionsResponse, context.version).build(_response(context)))
+
+
+@handles(API_VERSIONS, refusal=_refuse, at_once=_kept_api_versions)
 async def api_versions(request: ApiVersionsRequest | None, context: RequestContext) -> ApiVersionsResponse:
     if request is None:
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
     _check_client(request, context)
+    return _response(context)
+
+
+def _response(context: RequestContext) -> ApiVersionsResponse:
     return ApiVersionsResponse(
         error_code=ErrorCode.NONE,
         api_keys=[

@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-import trio
-
 from wirekafka.broker import (
     NO_SESSION,
     FetchedPartition,
@@ -22,6 +20,7 @@ from wirekafka.broker import (
     Partition,
     PlainRead,
     failed_fetch,
+    fetch_deadline,
     fetch_partitions,
     read_plainly,
     wait_for_more,
@@ -95,7 +94,7 @@ class _Fetching:
         `sizes` says what there was when watching the plan's partitions began; None that it has not.
         """
         plan, limits = self.plan, self.limits
-        deadline = trio.current_time() + limits.max_wait_ms / 1000
+        deadline = fetch_deadline(limits)
         is_time_up = False
         while True:
             if sizes is not None:

@@ -9,7 +9,7 @@ AutoTopicCreationManager. Unlike Kafka, the answer that creates a topic has it, 
 
 from wirekafka.handlers.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from wirekafka.handlers.context import RequestContext
-from wirekafka.handlers.registry import handles
+from wirekafka.handlers.registry import NOT_AT_ONCE, NotAtOnce, handles
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.metadata import TopicImage, is_internal, validate_name
 from wirekafka.protocol.apis.describe_cluster import (
@@ -26,6 +26,8 @@ from wirekafka.protocol.apis.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from wirekafka.protocol.codec import codec_for
+from wirekafka.protocol.connection import Built
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 
 _TOPIC_IDS_SINCE = 12
@@ -37,10 +39,38 @@ def _refuse(request: MetadataRequest, error: KafkaError) -> MetadataResponse:
     return MetadataResponse(brokers=[], topics=topics, error_code=error.code)
 
 
-@handles(METADATA, refusal=_refuse)
+def _kept_metadata(request: MetadataRequest, context: RequestContext) -> Built | NotAtOnce:
+    """Answer with the bytes of the last time, or make them, where all that is asked for is there."""
+    asked = request.topics
+    key = (
+        METADATA.key,
+        context.version,
+        context.endpoint,
+        None if asked is None else tuple((topic.name, topic.topic_id) for topic in asked),
+        request.include_topic_authorized_operations,
+        request.include_cluster_authorized_operations,
+    )
+    kept = context.broker.kept_answers
+    found = kept.find(key)
+    if found is not None:
+        return found
+    _check_topics(request, context.version)
+    topics = _topics_there(request, context)
+    if topics is None:
+        return NOT_AT_ONCE
+    response = _response(topics, request, context)
+    return kept.keep(key, codec_for(MetadataResponse, context.version).build(response))
+
+
+@handles(METADATA, refusal=_refuse, at_once=_kept_metadata)
 async def metadata(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
     _check_topics(request, context.version)
-    topics = await _topics(request, context)
+    return _response(await _topics(request, context), request, context)
+
+
+def _response(
+    topics: list[MetadataResponseTopic], request: MetadataRequest, context: RequestContext
+) -> MetadataResponse:
     if request.include_topic_authorized_operations:
         for topic in topics:
             topic.topic_authorized_operations = TOPIC_OPERATIONS
@@ -70,10 +100,26 @@ def _check_topics(request: MetadataRequest, version: int) -> None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Metadata v{version} knows no topic ids.")
 
 
-async def _topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
+def _topics_there(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic] | None:
+    """What is asked for, in order; None if one of it is not there."""
     image = context.broker.image
     if request.topics is None or (context.version == 0 and not request.topics):
         return [_described(topic, context) for topic in image.topics.values()]
+    ids = dict.fromkeys(topic.topic_id for topic in request.topics if topic.topic_id != NO_TOPIC_ID)
+    names = dict.fromkeys(topic.name for topic in request.topics if topic.name is not None)
+    if ids:
+        wanted = [image.topics_by_id.get(topic_id) for topic_id in ids]
+    else:
+        wanted = [image.topics.get(name) for name in names]
+    there = [topic for topic in wanted if topic is not None]
+    return [_described(topic, context) for topic in there] if len(there) == len(wanted) else None
+
+
+async def _topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
+    there = _topics_there(request, context)
+    if there is not None:
+        return there
+    assert request.topics is not None
     ids = dict.fromkeys(topic.topic_id for topic in request.topics if topic.topic_id != NO_TOPIC_ID)
     if ids:
         return [_by_id(topic_id, context) for topic_id in ids]

@@ -10,7 +10,6 @@ Source: ours; what is answered is what Kafka's KafkaApis.handleProduceRequest wo
 """
 
 import dataclasses
-from collections.abc import Sequence, Sized
 
 from wirekafka.broker import MOST_BATCHES, NOT_PLAIN, Partition
 from wirekafka.handlers.context import ClientConnection
@@ -26,7 +25,8 @@ from wirekafka.protocol.framing import FrameBuffer
 _OLDEST_VERSION = 7
 """Before it a batch may not be compressed with zstd."""
 _ACKS_ALL = -1
-_ANSWERED = (_ACKS_ALL, 1)
+_ACKS = (_ACKS_ALL, 0, 1)
+_NONE = (0, b"")
 _MOST_LIKENESSES = 256
 
 
@@ -41,22 +41,28 @@ class RepeatedProduce:
         self._said: set[tuple[object, ...]] = set()
         """What the requests say that have a likeness."""
 
-    def answers(self, frames: FrameBuffer) -> Sequence[Sized]:
-        """Answer the requests at hand that are alike and plain, and take them."""
-        found = self._likenesses.find(frames, MOST_BATCHES)
-        answers: list[Sized] = []
-        if found:
-            now_ms = self._broker.clock.wall_ms()
-            done = 0
-            while done < len(found) and (count := self._append(found, done, now_ms, answers)):
-                done += count
-            if done:
-                frames.pass_over(found[done - 1][3])
-        return answers
+    def answers(self, frames: FrameBuffer) -> tuple[int, bytes]:
+        """Take the requests at hand that are alike and plain; give how many, and the frames that answer them.
 
-    def _append(self, found: list[Alike], first: int, now_ms: int, answers: list[Sized]) -> int:
+        Raises CloseConnection for a failed write of what is not answered.
+        """
+        found = self._likenesses.find(frames, MOST_BATCHES)
+        if not found:
+            return _NONE
+        answers: list[bytes] = []
+        now_ms = self._broker.clock.wall_ms()
+        done = 0
+        while done < len(found) and (count := self._append(found, done, now_ms, answers)):
+            done += count
+        if done:
+            frames.pass_over(found[done - 1][3])
+        return done, b"".join(answers)
+
+    def _append(self, found: list[Alike], first: int, now_ms: int, answers: list[bytes]) -> int:
         """Append the batches from `first` on that go to one partition; answer, and give how many."""
         likeness = found[first][0]
+        if likeness.acks == 0 and answers:  # they go out first: the connection may have to be closed
+            return 0
         partition = self._partition_of(likeness)
         run = partition and partition.begin_run(now_ms=now_ms, acks_all=likeness.acks == _ACKS_ALL)
         if not partition or not run:
@@ -69,11 +75,13 @@ class RepeatedProduce:
         try:
             partition.end_run(run)
         except KafkaError as error:
-            for correlation_id, _ in taken:
-                answers += _refusal(likeness, correlation_id, error)
+            answers += [_refusal(likeness, correlation_id, error) for correlation_id, _ in taken]
         else:
-            answer, log_start_offset = likeness.answer, partition.log.log_start_offset
-            answers += [answer(correlation_id, offset, log_start_offset) for correlation_id, offset in taken]
+            if likeness.acks != 0:
+                answer, log_start_offset = likeness.answer, partition.log.log_start_offset
+                answers += [
+                    answer(correlation_id, offset, log_start_offset) for correlation_id, offset in taken
+                ]
         return len(taken)
 
     def _partition_of(self, likeness: Likeness) -> Partition | None:
@@ -101,14 +109,16 @@ class RepeatedProduce:
 
 
 def _may_be_repeated(message: ProduceRequest, version: int) -> bool:
-    """Whether it is a request for one partition, with an answer, as any client may send it."""
-    if version < _OLDEST_VERSION or message.acks not in _ANSWERED or message.transactional_id is not None:
+    """Whether it is a request for one partition, as any client may send it."""
+    if version < _OLDEST_VERSION or message.acks not in _ACKS or message.transactional_id is not None:
         return False
     topics = message.topic_data
     return len(topics) == 1 and len(topics[0].partition_data) == 1 and not is_internal(topics[0].name)
 
 
-def _refusal(likeness: Likeness, correlation_id: int, error: KafkaError) -> Sequence[Sized]:
+def _refusal(likeness: Likeness, correlation_id: int, error: KafkaError) -> bytes:
+    """The frame that tells of a failed write. Raises CloseConnection where none is awaited."""
     request = dataclasses.replace(likeness.request, correlation_id=correlation_id)
     assert isinstance(request.message, ProduceRequest)
-    return response_parts(request, produce.refusal(request.message, error))
+    parts = response_parts(request, produce.refusal(request.message, error))
+    return b"".join(part for part in parts if isinstance(part, bytes | bytearray))

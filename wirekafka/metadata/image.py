@@ -37,7 +37,7 @@ _NO_CONFIGS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class PartitionImage:
-    """Where one partition lies and who leads it; a leader of -1 is none. Partitions that are alike share one."""
+    """Where one partition lies and who leads it; a leader of -1 is none. Equal ones are one object."""
 
     leader: int
     leader_epoch: int

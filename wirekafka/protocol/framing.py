@@ -4,7 +4,8 @@ Called by `protocol.connection`. The caller receives into `space()`, says how mu
 whole frames. A frame is a view of the buffer: it is valid until `space()` is called again.
 
 A length is refused before memory is taken for it, and a buffer grows only as bytes arrive, so a
-peer that announces much and sends little costs little.
+peer that announces much and sends little costs little. A large buffer that has done its work is kept for
+the next large frame, whoever sends it; two of them at most.
 
 Source: the Kafka protocol guide, section "Common Request and Response Structure".
 """
@@ -18,16 +19,42 @@ LENGTH_BYTES = _LENGTH.size
 _FIRST_BYTES = 4 * 1024
 _KEPT_BYTES = 2 * 1024 * 1024
 """A buffer that grew larger than this is given back once it is empty."""
+_SPARES, _LARGEST_SPARE_BYTES = 2, 16 * 1024 * 1024
+"""So many of those given back wait for the next large frame of any connection: new memory costs more than the
+frame, since the system hands out every page of it empty, and the bytes move each time it grows."""
 _HTTP_METHODS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC")
+
+
+class Spares:
+    """Large buffers that nobody uses; shared by all connections of the process, in whatever threads."""
+
+    def __init__(self) -> None:
+        self._buffers: list[bytearray] = []
+
+    def give_back(self, buffer: bytearray) -> None:
+        if len(self._buffers) < _SPARES and len(buffer) <= _LARGEST_SPARE_BYTES:
+            self._buffers.append(buffer)
+
+    def take(self, least_bytes: int) -> bytearray | None:
+        """A buffer of at least that size, if there is one."""
+        try:
+            buffer = self._buffers.pop()
+        except IndexError:
+            return None
+        return buffer if len(buffer) >= least_bytes else None
+
+
+_SHARED = Spares()
 
 
 class FrameBuffer:
     """What has been received and not yet been taken."""
 
-    __slots__ = ("_buffer", "_end", "_start", "_view", "max_frame_bytes")
+    __slots__ = ("_buffer", "_end", "_spares", "_start", "_view", "max_frame_bytes")
 
-    def __init__(self, max_frame_bytes: int) -> None:
+    def __init__(self, max_frame_bytes: int, spares: Spares = _SHARED) -> None:
         self.max_frame_bytes = max_frame_bytes
+        self._spares = spares
         self._buffer = bytearray(_FIRST_BYTES)
         self._view = memoryview(self._buffer)
         self._start = 0
@@ -39,7 +66,8 @@ class FrameBuffer:
         if held == 0:
             self._start = self._end = 0
             if len(self._buffer) > _KEPT_BYTES:
-                self._resize(_FIRST_BYTES)
+                self._spares.give_back(self._buffer)
+                self._move_to(bytearray(_FIRST_BYTES))
             return self._view
         wanted = self._frame_bytes()
         if wanted <= held:
@@ -54,7 +82,7 @@ class FrameBuffer:
         """Say that `count` bytes now stand at the start of the last `space()`."""
         self._end += count
         if count == len(self._buffer) and count < 64 * _FIRST_BYTES:
-            self._resize(4 * count)
+            self._move_to(bytearray(4 * count))
 
     def next_frame(self) -> memoryview | None:
         """Take the next whole frame, without its length; None until it is there.
@@ -102,16 +130,16 @@ class FrameBuffer:
     def _make_room(self, held: int, wanted: int) -> None:
         """Move what is held to the buffer's front. Only bytes that fill a buffer make it grow."""
         if held == len(self._buffer):
-            self._resize(min(wanted, 4 * held))
+            spare = self._spares.take(wanted) if wanted > _KEPT_BYTES else None
+            self._move_to(bytearray(min(wanted, 4 * held)) if spare is None else spare)
         elif self._start:
             self._buffer[:held] = bytes(self._view[self._start : self._end])
             self._start, self._end = 0, held
 
-    def _resize(self, size: int) -> None:
+    def _move_to(self, buffer: bytearray) -> None:
         held = self._view[self._start : self._end]
-        self._buffer = bytearray(size)
-        self._buffer[: len(held)] = held
-        self._view = memoryview(self._buffer)
+        buffer[: len(held)] = held
+        self._buffer, self._view = buffer, memoryview(buffer)
         self._start, self._end = 0, len(held)
 
 

@@ -4,8 +4,9 @@ Requests of a connection are answered one after the other, as Kafka does, so res
 request order by construction. Answers gather while whole requests are at hand and leave in one
 send; a request that may wait (a long poll, a rebalance), and cannot be answered at once, first lets
 out what has gathered, and one that took a while (its records had to be flushed) lets out its answer
-before the next is begun, which will take as long. A peer that reads slowly blocks its own connection
-and nothing else.
+before the next is begun, which will take as long. Produce requests of one likeness are written by one
+call and answered by one send (`handlers.repeated_produce`). A peer that reads slowly blocks its own
+connection and nothing else.
 
 Called by `server.listener`; calls `protocol.connection` for bytes and `server.dispatch` for answers.
 Source: Kafka's Processor and RequestChannel (one request in flight a connection).
@@ -73,39 +74,40 @@ async def _answer_received(
     gathered, frames = _Gathered(transport), connection.frames
     try:
         while frames.holds_part:
-            begun = trio.current_time()
-            parts: Sequence[Sized] | None
-            parts = repeats = answer_repeated(repeated, frames, client)
-            if not repeats:
-                request = connection.next_request()
-                if request is None:
-                    break
-                parts = await _answer_one(request, client, gathered)
-                repeated.learn(request)
-            if parts:
-                gathered.add(parts)
-            if gathered.size_bytes > _GATHERED_BYTES or trio.current_time() - begun > _WHILE_SECONDS:
-                await gathered.send()
-            await transport.give_way(len(repeats) or 1)
+            count, answers = answer_repeated(repeated, frames, client)
+            if count:
+                if answers:
+                    gathered.add([answers])
+                    await gathered.send()
+                await transport.give_way(count)
+                continue
+            request = connection.next_request()
+            if request is None:
+                break
+            await _answer_one(request, client, gathered)
+            repeated.learn(request)
+            await transport.give_way()
     except (MalformedMessage, CloseConnection):
         await gathered.send()
         raise
     await gathered.send()
 
 
-async def _answer_one(
-    request: ReceivedRequest, client: ClientConnection, gathered: "_Gathered"
-) -> Sequence[Sized] | None:
-    """Answer one request; what has gathered goes out before it if that may take long."""
+async def _answer_one(request: ReceivedRequest, client: ClientConnection, gathered: "_Gathered") -> None:
+    """Answer one request; what has gathered goes out before if it may take long, and after if it did."""
+    begun = trio.current_time()
     parts = answer_now(request, client)
     if parts is NOT_AT_ONCE:
         if may_wait(request, client):
             await gathered.send()
-        return await answer(request, client)
-    if isinstance(parts, Later):
+        parts = await answer(request, client)
+    elif isinstance(parts, Later):
         await gathered.send()
-        return await finish(request, client, parts)
-    return parts
+        parts = await finish(request, client, parts)
+    if parts is not None:
+        gathered.add(parts)
+    if gathered.size_bytes > _GATHERED_BYTES or trio.current_time() - begun > _WHILE_SECONDS:
+        await gathered.send()
 
 
 class _Gathered:

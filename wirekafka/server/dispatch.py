@@ -34,13 +34,15 @@ _OUR_FAULT = KafkaError(
 
 def answer_repeated(
     repeated: RepeatedProduce, frames: FrameBuffer, client: ClientConnection
-) -> Sequence[Sized]:
-    """Take the Produce requests at hand that are as an earlier one, and give the frames that answer them.
+) -> tuple[int, bytes]:
+    """Take the Produce requests at hand that are as an earlier one; give their number, and their answers.
 
-    Raises CloseConnection where it fails.
+    Raises CloseConnection where it fails, and for what Kafka answers so.
     """
     try:
         return repeated.answers(frames)
+    except CloseConnection:
+        raise
     except Exception:
         logger.exception("a repeated Produce from %s failed", client.peer)
         raise CloseConnection("the broker failed at a repeated Produce") from None

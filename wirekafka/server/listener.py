@@ -18,7 +18,7 @@ from wirekafka.server.transport import SocketTransport
 logger = get_logger("server")
 
 _BACKLOG = 4096
-"""How many may wait to be accepted, as far as the system lets them. Who finds no room tries a second later."""
+"""How many may wait to be accepted, if the system lets them. Who finds no room tries a second later."""
 _ACCEPTED_AT_ONCE = 16
 """So many are accepted before others get their turn."""
 _PAUSE_WITHOUT_DESCRIPTORS_S = 0.1

@@ -16,11 +16,17 @@ from rivals.running import FETCHED, NotAvailable, Rival, RunningBroker, Settings
 _SOURCES = Path(__file__).resolve().parent
 _BINARY = FETCHED / "kfake"
 _GO_PLACES = "/usr/local/go/bin"
+"""Where Go is installed by its own instructions; not on every path."""
+
+
+def _is_built() -> bool:
+    sources = [*_SOURCES.glob("*.go"), *_SOURCES.glob("go.*")]
+    newest = max(path.stat().st_mtime for path in sources)
+    return _BINARY.exists() and _BINARY.stat().st_mtime >= newest
 
 
 def _fetch() -> None:
-    newest = max(path.stat().st_mtime for path in _SOURCES.glob("*.*"))
-    if _BINARY.exists() and _BINARY.stat().st_mtime >= newest:
+    if _is_built():
         return
     go = shutil.which("go") or shutil.which("go", path=_GO_PLACES)
     if go is None:
@@ -55,5 +61,6 @@ RIVAL = Rival(
     version=_version,
     fetch=_fetch,
     launch=_launch,
+    is_here=_is_built,
     lacks={"disk": "it keeps everything in memory"},
 )

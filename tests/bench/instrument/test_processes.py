@@ -62,6 +62,25 @@ def test_processor_time_of_a_child_that_has_ended_stays_counted(parent: "subproc
     assert cpu_seconds(parent.pid) > before - 0.02
 
 
+def test_child_that_ends_while_it_is_looked_at_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Java begins and ends threads all the time."""
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True)
+    children = {os.getpid(): [int(gone.stdout)]}
+    monkeypatch.setattr("instrument.processes._children", lambda process_id: children.get(process_id, []))
+
+    assert resident_mib(os.getpid()) > 5
+    assert cpu_seconds(os.getpid()) > 0
+
+
+def test_process_that_is_gone_cannot_be_asked(parent: "subprocess.Popen[str]") -> None:
+    """A question must not go on with zeros."""
+    parent.kill()
+    parent.wait()
+
+    with pytest.raises(OSError, match="No such"):
+        resident_mib(parent.pid)
+
+
 def test_memory_over_time_has_a_sample_at_the_start_and_later_ones() -> None:
     """Ever later, of what is resident."""
     with MemoryOverTime(os.getpid(), every_seconds=0.001) as memory:

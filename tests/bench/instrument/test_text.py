@@ -79,15 +79,44 @@ def test_figures_tell_target_and_whether_it_is_met() -> None:
     rows = figure_table(figures).rows
 
     assert [tuple(row) for row in rows] == [
-        ("fast", "1.50", 1, "at least 1.2", "met"),
-        ("small", "55.0 MiB (50.0 to 60.0)", 2, "at most 40 MiB", "MISSED"),
-        ("only told", "1.00", 1, "", ""),
+        ("fast", "1.50", "1", "at least 1.2", "met"),
+        ("small", "55.0 MiB (50.0 to 60.0)", "2", "at most 40 MiB", "MISSED"),
+        ("only told", "1.00", "1", "", ""),
     ]
 
 
 def test_figures_without_any_target_have_no_column_for_it() -> None:
     """An empty column says nothing."""
-    assert figure_table([Figure("only told", [1.0])]).columns == ("figure", "median (least to most)", "runs")
+    assert figure_table([Figure("only told", [1.0])]).columns == ["figure", "median (least to most)", "runs"]
+
+
+def test_figure_that_is_set_in_belongs_to_the_one_above() -> None:
+    """The same by processor time, say."""
+    rows = figure_table([Figure("in", [1.0]), Figure("  by processor time", [1.0])]).rows
+
+    assert [row[0] for row in rows] == ["in", "- by processor time"]
+
+
+def test_gap_leaves_a_column_of_numbers_at_the_right() -> None:
+    """And one of nothing but gaps is no worse for it."""
+    assert (
+        markdown(Table("t", ("what", "n"), [("a", ""), ("b", 1), ("c", Spread([]))]))[1] == "|------|----:|"
+    )
+
+
+def test_details_of_figures_are_a_column() -> None:
+    """Where any has one."""
+    table = figure_table([Figure("ratio", [1.5], detail="3 ms / 2 ms"), Figure("other", [1.0])])
+
+    assert [tuple(row) for row in table.rows] == [
+        ("ratio", "1.50", "1", "3 ms / 2 ms"),
+        ("other", "1.00", "1", ""),
+    ]
+
+
+def test_column_of_numbers_below_zero_is_at_the_right_too() -> None:
+    """A slope may fall."""
+    assert markdown(Table("t", ("what", "slope"), [("a", -0.5)]))[1] == "|------|------:|"
 
 
 def test_terminal_shows_tables_figures_details_and_notes() -> None:
@@ -100,5 +129,5 @@ def test_terminal_shows_tables_figures_details_and_notes() -> None:
 
     text = terminal(answer)
 
-    for part in ("Sizes", "| a ", "| fast ", "fast: of ten", "No Java here."):
+    for part in ("Sizes", "| a ", "| fast ", "of ten", "No Java here."):
         assert part in text

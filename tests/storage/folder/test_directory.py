@@ -64,6 +64,47 @@ def test_the_first_flush_makes_the_partitions_folder_last(tmp_path: Path) -> Non
     directory.close(clean=False)
 
 
+def test_a_start_reads_the_topic_id_of_a_folder_once(tmp_path: Path) -> None:
+    """Of ten thousand partitions it would tell how often their files are opened."""
+
+    class Watched(UnsyncedFiles):
+        def __init__(self) -> None:
+            self.opened: list[str] = []
+
+        def open(self, path: str, *, create: bool = False, truncate: bool = False) -> int:
+            self.opened.append(path)
+            return super().open(path, create=create, truncate=truncate)
+
+    directory = opened(tmp_path)
+    fill(open_log(directory, "t"))
+    directory.close(clean=True)
+    files = Watched()
+
+    directory = LogDirectory.open(tmp_path, node_id=1, files=files)
+    assert directory.partitions() == [(TopicPartition("t", 0), TOPIC_ID)]
+    open_log(directory, "t")
+
+    assert sum(path.endswith("partition.metadata") for path in files.opened) == 1
+    directory.close(clean=False)
+
+
+def test_a_folder_that_went_after_its_id_was_read_begins_anew(tmp_path: Path) -> None:
+    """As a topic does that is made again under the name."""
+    other_id = b"\x07" * 16
+    directory = opened(tmp_path)
+    fill(open_log(directory, "t"))
+    directory.close(clean=True)
+    directory = opened(tmp_path)
+    directory.partitions()
+
+    directory.delete_partition(TopicPartition("t", 0))
+    log = open_log(directory, "t", topic_id=other_id)
+
+    assert log.log_end_offset == 0
+    assert directory.partitions() == [(TopicPartition("t", 0), other_id)]
+    directory.close(clean=False)
+
+
 def test_checkpoints_have_what_the_next_start_needs(tmp_path: Path) -> None:
     """Recovery points, start offsets (where not 0) and high watermarks, in Kafka's files."""
     directory = opened(tmp_path)
