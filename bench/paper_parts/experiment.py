@@ -21,7 +21,7 @@ _RIVALS: dict[str, Rival] = {**RIVALS, RABBITMQ: rabbitmq.RIVAL, ACTIVEMQ: activ
 _SETTINGS = {"log.segment.delete.delay.ms": 100, "auto.create.topics.enable": "false"}
 """A deleted topic's bytes are gone before the disk has to take them."""
 _QUICK_SHARE = 0.05
-_WARM_UP_SHARE = 0.5
+_WARM_UP_SHARE = 0.3
 _SETTLING_SECONDS = 6.0
 """In which ActiveMQ and RabbitMQ have written what they had gathered; ActiveMQ does so every 5 s."""
 _BLOCK_BYTES = 512
@@ -45,8 +45,8 @@ STEPS = (
     Step(OURS, CONFLUENT, 200_000, acks=1),
     Step(OURS, CONFLUENT, 1_000_000, batch=50, acks=1),
     Step(OURS, KAFKA_PYTHON, 20_000),
-    Step(OURS, KAFKA_PYTHON, 200_000, batch=50),
-    Step(KAFKA, CONFLUENT, 200_000),
+    Step(OURS, KAFKA_PYTHON, 100_000, batch=50),
+    Step(KAFKA, CONFLUENT, 100_000),
     Step(KAFKA, CONFLUENT, 1_000_000, batch=50),
     Step(RABBITMQ, PIKA, 200_000),
     Step(RABBITMQ, PIKA_ACKNOWLEDGING, 40_000),

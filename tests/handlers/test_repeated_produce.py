@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.handlers.one_topic import MAX_REQUEST_BYTES, NOW_MS, PARTITIONS, TOPIC_ID, a_topic
-from tests.handlers.support import NO_ID, batch
+from tests.handlers.support import batch
 from tests.support.raw_client import parse_response, request_frame
 from wirekafka.broker import Partition
 from wirekafka.handlers import CloseConnection
 from wirekafka.protocol.apis.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from wirekafka.protocol.connection import ServerConnection
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+
+OWN_TOPIC = "__consumer_offsets"
 
 
 def frame(
@@ -25,12 +27,21 @@ def frame(
     version: int = 9,
     index: int = 0,
     acks: int = 1,
+    topic: str = "t",
     **facts: Any,
 ) -> bytes:
     data = PartitionProduceData(index=index, records=None if records is None else memoryview(records))
-    topic = TopicProduceData(name="t", topic_id=TOPIC_ID, partition_data=[data])
-    request = ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic], **facts)
+    topics = [TopicProduceData(name=topic, topic_id=TOPIC_ID, partition_data=[data])]
+    request = ProduceRequest(acks=acks, timeout_ms=1000, topic_data=topics, **facts)
     return request_frame(request, version, correlation_id=correlation_id)
+
+
+def received(data: bytes) -> ServerConnection:
+    """A connection that these bytes have come by."""
+    connection = ServerConnection(MAX_REQUEST_BYTES)
+    connection.frames.space()[: len(data)] = data
+    connection.frames.received(len(data))
+    return connection
 
 
 def good(count: int = 1, **header: Any) -> bytes:
@@ -105,10 +116,7 @@ async def test_a_failed_write_of_what_is_not_answered_closes_the_connection() ->
     with a_topic() as topic:
         await topic.answers_to(frame(good(), acks=0) * 2 + frame(good(), 5) * 2)
         topic.files.is_full = True
-        connection = ServerConnection(MAX_REQUEST_BYTES)
-        sent = frame(good(), 6) + frame(good(), acks=0)
-        connection.frames.space()[: len(sent)] = sent
-        connection.frames.received(len(sent))
+        connection = received(frame(good(), 6) + frame(good(), acks=0))
 
         count, refused = topic.repeated.answers(connection.frames)
         assert (count, answered([refused])) == (1, [(6, ErrorCode.KAFKA_STORAGE_ERROR, -1)])
@@ -127,10 +135,7 @@ NOT_REPEATED = {
 async def test_what_needs_more_than_to_be_written_is_not_learnt(facts: dict[str, Any]) -> None:
     with a_topic() as topic:
         await topic.answers_to(frame(good(), **facts) * 2)
-        connection = ServerConnection(MAX_REQUEST_BYTES)
-        data = frame(good(), **facts)
-        connection.frames.space()[: len(data)] = data
-        connection.frames.received(len(data))
+        connection = received(frame(good(), **facts))
 
         assert topic.repeated.answers(connection.frames) == (0, b"")
 
@@ -164,22 +169,45 @@ def none_is_found(topic: str, index: int) -> Partition:
     raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "There is none.")
 
 
-def test_the_brokers_own_topics_are_not_learnt() -> None:
-    """Most clients may not write there."""
+@pytest.mark.parametrize("version", [9, 13])
+async def test_the_brokers_own_topics_are_written_to_by_no_client(version: int) -> None:
+    """By name or by id, and however often it is tried."""
     with a_topic() as topic:
-        data = PartitionProduceData(index=0, records=memoryview(good()))
-        own = TopicProduceData(name="__consumer_offsets", topic_id=NO_ID, partition_data=[data])
-        connection = ServerConnection(MAX_REQUEST_BYTES)
-        sent = request_frame(ProduceRequest(acks=1, timeout_ms=1, topic_data=[own]), 9)
-        connection.frames.space()[: len(sent)] = sent
-        connection.frames.received(len(sent))
-        request = connection.next_request()
-        assert request is not None
-        topic.repeated.learn(request)
-        connection.frames.space()[: len(sent)] = sent
-        connection.frames.received(len(sent))
+        await topic.answers_to(frame(good()))
+        topic.name_of = lambda topic_id: OWN_TOPIC  # type: ignore[method-assign]
+        topic.find = lambda name, index: topic.partitions[index]  # type: ignore[method-assign]
 
-        assert topic.repeated.answers(connection.frames) == (0, b"")
+        answers = await topic.answers_to(frame(good(), version=version, topic=OWN_TOPIC) * 3)
+
+        refused = int(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        assert [code for _, code, _ in answered(answers, version)] == [refused] * 3
+        assert topic.partitions[0].log.log_end_offset == 1
+
+
+async def test_of_long_names_nothing_is_kept() -> None:
+    """A name may be as long as a request, whether there is a topic or not."""
+    with a_topic() as topic:
+        topic.find = lambda name, index: topic.partitions[index]  # type: ignore[method-assign]
+        usual, long = (frame(good(), topic="n" * length) for length in (200, 600))
+        await topic.answers_to(frame(good()) + usual + long)
+
+        taken = [topic.repeated.answers(received(data).frames)[0] for data in (usual, long)]
+
+        assert taken == [1, 0]
+
+
+async def test_what_is_not_written_wakes_nobody() -> None:
+    """A batch that is refused is no news to those who wait for more."""
+    with a_topic() as topic:
+        await topic.answers_to(frame(good()) * 2)
+        spoilt, bell = bytearray(good()), trio.Event()
+        spoilt[-1] ^= 1
+        topic.partitions[0].wait_with(bell)
+
+        refused = await topic.answers_to(frame(bytes(spoilt)))
+
+        assert [code for _, code, _ in answered(refused)] == [ErrorCode.CORRUPT_MESSAGE]
+        assert not bell.is_set()
 
 
 # --- against the slow twin

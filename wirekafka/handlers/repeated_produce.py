@@ -28,6 +28,8 @@ _ACKS_ALL = -1
 _ACKS = (_ACKS_ALL, 0, 1)
 _NONE = (0, b"")
 _MOST_LIKENESSES = 256
+_MOST_CHARACTERS = 512
+"""Of client id and topic name together, so that what is known of a peer stays small whatever it sends."""
 
 
 class RepeatedProduce:
@@ -72,6 +74,8 @@ class RepeatedProduce:
             if other is not likeness or (base_offset := run.take(records)) == NOT_PLAIN:
                 break
             taken.append((correlation_id, base_offset))
+        if not taken:
+            return 0
         try:
             partition.end_run(run)
         except KafkaError as error:
@@ -85,11 +89,11 @@ class RepeatedProduce:
         return len(taken)
 
     def _partition_of(self, likeness: Likeness) -> Partition | None:
-        """Look the partition up; None where there is none, which `produce` finds out again."""
+        """Look the partition up; None where there is none, or few may write: `produce` finds out again."""
         partitions, topic = self._broker.partitions, likeness.topic
         try:
             name = topic.name if topic.topic_id == NO_TOPIC_ID else partitions.name_of(topic.topic_id)
-            return partitions.find(name, likeness.partition)
+            return None if is_internal(name) else partitions.find(name, likeness.partition)
         except KafkaError:
             return None
 
@@ -99,6 +103,8 @@ class RepeatedProduce:
         if not isinstance(message, ProduceRequest) or not _may_be_repeated(message, request.version):
             return
         topic = message.topic_data[0]
+        if len(request.client_id or "") + len(topic.name) > _MOST_CHARACTERS:
+            return
         said = (
             request.version, request.client_id, message.acks, message.timeout_ms,
             topic.name, topic.topic_id, topic.partition_data[0].index,
@@ -113,7 +119,7 @@ def _may_be_repeated(message: ProduceRequest, version: int) -> bool:
     if version < _OLDEST_VERSION or message.acks not in _ACKS or message.transactional_id is not None:
         return False
     topics = message.topic_data
-    return len(topics) == 1 and len(topics[0].partition_data) == 1 and not is_internal(topics[0].name)
+    return len(topics) == 1 and len(topics[0].partition_data) == 1
 
 
 def _refusal(likeness: Likeness, correlation_id: int, error: KafkaError) -> bytes:
