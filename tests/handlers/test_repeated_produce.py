@@ -170,12 +170,14 @@ def none_is_found(topic: str, index: int) -> Partition:
 
 
 @pytest.mark.parametrize("version", [9, 13])
-async def test_the_brokers_own_topics_are_written_to_by_no_client(version: int) -> None:
+async def test_the_brokers_own_topics_are_written_to_by_no_client(
+    version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By name or by id, and however often it is tried."""
     with a_topic() as topic:
         await topic.answers_to(frame(good()))
-        topic.name_of = lambda topic_id: OWN_TOPIC  # type: ignore[method-assign]
-        topic.find = lambda name, index: topic.partitions[index]  # type: ignore[method-assign]
+        monkeypatch.setattr(topic, "name_of", lambda topic_id: OWN_TOPIC)
+        monkeypatch.setattr(topic, "find", lambda name, index: topic.partitions[index])
 
         answers = await topic.answers_to(frame(good(), version=version, topic=OWN_TOPIC) * 3)
 
@@ -184,10 +186,10 @@ async def test_the_brokers_own_topics_are_written_to_by_no_client(version: int) 
         assert topic.partitions[0].log.log_end_offset == 1
 
 
-async def test_of_long_names_nothing_is_kept() -> None:
+async def test_of_long_names_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name may be as long as a request, whether there is a topic or not."""
     with a_topic() as topic:
-        topic.find = lambda name, index: topic.partitions[index]  # type: ignore[method-assign]
+        monkeypatch.setattr(topic, "find", lambda name, index: topic.partitions[index])
         usual, long = (frame(good(), topic="n" * length) for length in (200, 600))
         await topic.answers_to(frame(good()) + usual + long)
 
@@ -208,6 +210,19 @@ async def test_what_is_not_written_wakes_nobody() -> None:
 
         assert [code for _, code, _ in answered(refused)] == [ErrorCode.CORRUPT_MESSAGE]
         assert not bell.is_set()
+
+
+async def test_behind_one_that_is_not_plain_only_one_is_looked_for() -> None:
+    """Where none ever is (LogAppendTime, the mode fsync), all at hand would be looked at for each."""
+    with a_topic() as topic:
+        spoilt = bytearray(good())
+        spoilt[-1] ^= 1
+        await topic.answers_to(frame(good()) * 2 + frame(bytes(spoilt)))
+        frames = received(frame(good()) * 3).frames
+
+        taken = [topic.repeated.answers(frames)[0] for _ in range(2)]
+
+        assert taken == [1, 2]
 
 
 # --- against the slow twin

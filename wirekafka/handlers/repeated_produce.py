@@ -35,11 +35,13 @@ _MOST_CHARACTERS = 512
 class RepeatedProduce:
     """What one connection has produced so far, and the answers to more of it."""
 
-    __slots__ = ("_broker", "_likenesses", "_said")
+    __slots__ = ("_broker", "_likenesses", "_most", "_said")
 
     def __init__(self, client: ClientConnection) -> None:
         self._broker = client.broker
         self._likenesses = Likenesses()
+        self._most = MOST_BATCHES
+        """How many are looked for: one, when the last was not plain: the next may not be either."""
         self._said: set[tuple[object, ...]] = set()
         """What the requests say that have a likeness."""
 
@@ -48,7 +50,7 @@ class RepeatedProduce:
 
         Raises CloseConnection for a failed write of what is not answered.
         """
-        found = self._likenesses.find(frames, MOST_BATCHES)
+        found = self._likenesses.find(frames, self._most)
         if not found:
             return _NONE
         answers: list[bytes] = []
@@ -58,6 +60,7 @@ class RepeatedProduce:
             done += count
         if done:
             frames.pass_over(found[done - 1][3])
+        self._most = MOST_BATCHES if done else 1
         return done, b"".join(answers)
 
     def _append(self, found: list[Alike], first: int, now_ms: int, answers: list[bytes]) -> int:

@@ -97,6 +97,22 @@ def test_a_failed_write_leaves_nothing_of_any_batch(faulty_store: Store, faulty_
     assert take(run_on(log), simple_batch(**PRODUCER, base_sequence=1)) == 1
 
 
+def test_a_failed_write_that_cannot_be_removed_ends_the_log(
+    faulty_store: Store, faulty_files: FaultyFiles
+) -> None:
+    """As after one append: nothing may be written behind bytes of which nobody knows."""
+    log = filled(faulty_store)
+    run = run_on(log)
+    take(run, simple_batch())
+    faulty_files.calls, faulty_files.fail_at, faulty_files.fails_from_then_on = [], 1, True
+
+    with pytest.raises(KafkaError):
+        run.write()
+
+    assert faulty_files.calls == ["pwrite", "ftruncate"]
+    assert (log.failed, log.log_end_offset, begin_run(log, 0, NOW_MS)) == (True, 1, None)
+
+
 def test_sequences_go_on_within_a_run(store: Store) -> None:
     """What was taken in counts, though the log does not have it yet; a gap and a repetition are not plain."""
     log = filled(store)
@@ -107,6 +123,19 @@ def test_sequences_go_on_within_a_run(store: Store) -> None:
 
     assert taken == [1, 3, NOT_PLAIN, NOT_PLAIN, 5]
     assert [batch.last_sequence for batch in log.producers.producers[7].batches] == [0, 2, 4, 6]
+
+
+def test_sequences_begin_again_at_0_within_a_run(store: Store) -> None:
+    log, last = filled(store), 2**31 - 1
+    other = {"producer_id": 8, "producer_epoch": 3}
+    log.append(simple_batch(**other, base_sequence=last - 1), leader_epoch=0, now_ms=NOW_MS)
+    run = run_on(log)
+
+    taken = [take(run, simple_batch(2, **other, base_sequence=sequence)) for sequence in (last, 1)]
+    run.write()
+
+    assert taken == [2, 4]
+    assert [batch.last_sequence for batch in log.producers.producers[8].batches] == [last - 1, 0, 2]
 
 
 def changed(position: int, value: int) -> bytearray:
