@@ -68,9 +68,10 @@ def produce(work: Work, tests: PerfTests) -> float:
     words += ["--num-records", str(work.records), "--record-size", str(work.record_bytes)]
     words += ["--bootstrap-server", work.bootstrap, "--command-property", f"acks={work.acks}"]
     words += [f"compression.type={work.compression}"]
-    told = _SENT.match(tests.run(words)[-1])
+    lines = tests.run(words)
+    told = _SENT.match(lines[-1])
     if told is None or int(told[1]) != work.records:
-        raise RuntimeError("not all records were sent")
+        raise RuntimeError(f"not all records were sent: {lines[-3:]}")
     return float(told[2])
 
 
