@@ -80,8 +80,11 @@ def ask(asked: Question, arguments: argparse.Namespace, folder: Path) -> str | N
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """As Ctrl-C does, so that it ends its servers; then with all that it has started."""
-    process.send_signal(signal.SIGINT)
+    """By SIGTERM, at which it ends its servers; then with all that it has started.
+
+    Not by SIGINT, which is passed over by all that a shell has started in the background.
+    """
+    process.send_signal(signal.SIGTERM)
     try:
         process.wait(_GRACE_SECONDS)
     except subprocess.TimeoutExpired:

@@ -14,9 +14,15 @@ from rivals import RIVALS, RunningBroker
 from clients.fleet import Fleet
 from clients.work import SILENT, Work
 
-MOST_RECORDS = {"perf-test": 250_000, "confluent-kafka": 250_000, "kafka-python": 20_000, "aiokafka": 20_000}
-MOST_BYTES = {"perf-test": 80e6, "confluent-kafka": 200e6, "kafka-python": 80e6, "aiokafka": 80e6}
-"""Of one turn: about a second of the client's time."""
+MOST_RECORDS: Mapping[str, Mapping[str, int]] = {
+    "produce": {"perf-test": 250_000, "confluent-kafka": 250_000, "kafka-python": 8_000, "aiokafka": 12_000},
+    "consume": {"perf-test": 450_000, "confluent-kafka": 250_000, "kafka-python": 40_000, "aiokafka": 80_000},
+}
+MOST_BYTES: Mapping[str, Mapping[str, float]] = {
+    "produce": {"perf-test": 80e6, "confluent-kafka": 200e6, "kafka-python": 16e6, "aiokafka": 32e6},
+    "consume": {"perf-test": 240e6, "confluent-kafka": 200e6, "kafka-python": 60e6, "aiokafka": 120e6},
+}
+"""Of one turn: a second of the client's time or less. A client may read what others have written before."""
 MANY = 8
 _ADMIN_SECONDS, _AGAIN_SECONDS = 30.0, 0.05
 
@@ -32,9 +38,9 @@ class Point:
     compression: str = "none"
     clients: int = 1
 
-    def records(self, client: str, share: float) -> int:
-        """How many records the clients write in a turn, all together."""
-        most = min(MOST_RECORDS[client], MOST_BYTES[client] / self.record_bytes)
+    def records(self, client: str, verb: str, share: float) -> int:
+        """How many records the clients write or read in a turn, all together."""
+        most = min(MOST_RECORDS[verb][client], MOST_BYTES[verb][client] / self.record_bytes)
         return max(1, int(most * share) // MANY) * MANY
 
 
@@ -93,7 +99,7 @@ class Side:
 
     def turn(self, fleet: Fleet, point: Point, verb: str, topic: str, *, share: float = 1.0) -> Turn:
         """Let a client write what a turn has, or read that much; several readers read a part of it each."""
-        records = point.records(fleet.client, share)
+        records = point.records(fleet.client, verb, share)
         work = Work(
             verb=verb,
             bootstrap=self.broker.bootstrap,

@@ -21,6 +21,11 @@ folder = Path(sys.argv[sys.argv.index("--results") + 1])
 (folder / "{name}.json").write_text(Path("{kept}").read_text())
 """
 
+_EXITS_AT_SIGTERM = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+"""
+
 
 def unasked(_: object) -> Answer:
     raise AssertionError("a question is asked in a process of its own")
@@ -110,10 +115,15 @@ def test_question_that_would_end_too_late_is_left_out(bench: Bench) -> None:
 
 
 def test_question_without_end_is_ended(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As by Ctrl-C, so that it can end its servers."""
-    monkeypatch.setattr(asking, "_MORE_SECONDS", 0.5)
+    """So that it can end its servers."""
+    monkeypatch.setattr(asking, "_MORE_SECONDS", 3.0)
     ended = bench.folder / "ended"
-    text = f"import time\ntry:\n    time.sleep(600)\nfinally:\n    open({str(ended)!r}, 'w')\n"
+    text = f"""{_EXITS_AT_SIGTERM}
+try:
+    time.sleep(600)
+finally:
+    open({str(ended)!r}, "w")
+"""
 
     unanswered = bench.ask(bench.question("limit", text, minutes=1e-6))
 
@@ -124,8 +134,7 @@ def test_question_without_end_is_ended(bench: Bench, monkeypatch: pytest.MonkeyP
 def test_bench_that_is_terminated_ends_its_question(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which would else go on, with its brokers, and nobody to know of it."""
     ended = bench.folder / "ended"
-    text = f"""
-import os, signal, time
+    text = f"""{_EXITS_AT_SIGTERM}
 try:
     os.kill(os.getppid(), signal.SIGTERM)
     time.sleep(600)
