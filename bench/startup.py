@@ -37,8 +37,8 @@ AGAIN_SECONDS = 0.002
 GIVE_UP_SECONDS = 60.0
 LOAD = Point("load")
 LOAD_CLIENT = "confluent-kafka"
-LOADS = 4
-"""Turns of writing and reading: of 200 MB each way, when they are not quick."""
+LOADS = 3
+"""Turns of writing and reading: of 300 MB each way, when they are not quick."""
 BATCH_BYTES = 1100
 NOTES = (
     "Exec is that of the broker itself: what Apache Kafka needs before it for the first time, formatting its "

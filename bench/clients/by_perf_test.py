@@ -1,8 +1,9 @@
 """kafka-producer-perf-test and kafka-consumer-perf-test at work. Run as a program by `fleet`.
 
-One Java machine runs the tools' own main methods one after the other (`Again.java`), so that a work costs no
-start of Java, and is done by code that has been compiled. The rate is the one that the tool tells. Java has
-the options that the tools' scripts give it.
+One Java machine runs the tools' own main methods one after the other (`Again.java`), several at once on a
+thread each, so that a work costs no start of Java, and is done by code that has been compiled: a tool has to
+move gigabytes before it is, and takes ten times the processor time until then. The rate is the one that the
+tool tells. Java has the options that the tools' scripts give it.
 Source: Kafka's kafka-producer-perf-test.sh and kafka-run-class.sh; ProducerPerformance, ConsumerPerformance.
 """
 
@@ -10,6 +11,8 @@ import json
 import re
 import subprocess
 import sys
+
+from instrument.processes import busiest_seconds, cpu_seconds, thread_seconds
 
 from clients import java
 from clients.work import PATIENCE_SECONDS, Outcome, Work, tell, wait_for_go
@@ -27,7 +30,7 @@ _JAVA_OPTIONS = (
 )
 _TOOLS = "org.apache.kafka.tools"
 _SENT = re.compile(r"^(\d+) records sent, ([\d.]+) records/sec .* 99\.9th\.$")
-_FETCH_RECORDS_A_SECOND = 9
+_COLUMNS, _FETCH_RECORDS_A_SECOND = 10, 9
 """The column fetch.nMsg.sec: without the time that joining a group took."""
 
 
@@ -43,11 +46,15 @@ class PerfTests:
             text=True,
         )
 
-    def run(self, words: list[str]) -> list[str]:
-        """Run a tool; give the lines that it prints."""
+    @property
+    def process_id(self) -> int:
+        return self._java.pid
+
+    def run(self, words: list[str], *, together: int) -> list[str]:
+        """Run a tool so many times at once; give the lines that all of them print."""
         assert self._java.stdin is not None
         assert self._java.stdout is not None
-        self._java.stdin.write(" ".join(words) + "\n")
+        self._java.stdin.write(" ".join([str(together), *words]) + "\n")
         self._java.stdin.flush()
         told: list[str] = []
         for line in self._java.stdout:
@@ -63,24 +70,27 @@ class PerfTests:
 
 
 def produce(work: Work, tests: PerfTests) -> float:
-    """Give the records a second that the tool tells."""
+    """Give the seconds by the rate that the slowest tool tells."""
     words = [f"{_TOOLS}.ProducerPerformance", "--topic", work.topic, "--throughput", "-1"]
     words += ["--num-records", str(work.records), "--record-size", str(work.record_bytes)]
     words += ["--bootstrap-server", work.bootstrap, "--command-property", f"acks={work.acks}"]
     words += [f"compression.type={work.compression}"]
-    lines = tests.run(words)
-    told = _SENT.match(lines[-1])
-    if told is None or int(told[1]) != work.records:
+    lines = tests.run(words, together=work.together)
+    told = [found for found in map(_SENT.match, lines) if found is not None]
+    if [int(each[1]) for each in told] != [work.records] * work.together:
         raise RuntimeError(f"not all records were sent: {lines[-3:]}")
-    return float(told[2])
+    return work.records / min(float(each[2]) for each in told)
 
 
 def consume(work: Work, tests: PerfTests) -> float:
-    """Give the records a second that the tool tells."""
+    """Give the seconds by the rate that the slowest tool tells."""
     words = [f"{_TOOLS}.ConsumerPerformance", "--bootstrap-server", work.bootstrap, "--topic", work.topic]
     words += ["--num-records", str(work.records), "--timeout", str(int(PATIENCE_SECONDS * 1000))]
-    columns = tests.run([*words, "--hide-header"])[-1].split(",")
-    return float(columns[_FETCH_RECORDS_A_SECOND])
+    lines = tests.run([*words, "--hide-header"], together=work.together)
+    told = [columns for line in lines if len(columns := line.split(",")) == _COLUMNS]
+    if len(told) != work.together:
+        raise RuntimeError(f"not all records were read: {lines[-3:]}")
+    return work.records / min(float(columns[_FETCH_RECORDS_A_SECOND]) for columns in told)
 
 
 def main() -> None:
@@ -90,7 +100,11 @@ def main() -> None:
         for line in sys.stdin:
             work = Work(**json.loads(line))
             wait_for_go()
-            tell(Outcome(work.records, work.records / verbs[work.verb](work, tests)))
+            used, threads = cpu_seconds(tests.process_id), thread_seconds(tests.process_id)
+            seconds = verbs[work.verb](work, tests)
+            used = cpu_seconds(tests.process_id) - used
+            busiest = busiest_seconds(threads, thread_seconds(tests.process_id))
+            tell(Outcome(work.records * work.together, seconds, used, busiest))
     finally:
         tests.stop()
 

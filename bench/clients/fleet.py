@@ -5,7 +5,7 @@ Called by `throughput`.
 
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from clients import java
@@ -21,32 +21,48 @@ CLIENTS = {
 """The module of each client's program."""
 
 
+IN_ONE_PROCESS = "perf-test"
+"""Java is warm only after gigabytes, eight Java machines would never be: its clients are threads of one."""
+
+
 class Fleet:
     """Programs of one client. Records to be sent are divided among them; each reads all there is to read."""
 
     def __init__(self, client: str, size: int) -> None:
         self.client = client
-        self._programs = [Program(CLIENTS[client]) for _ in range(size)]
+        self._programs = [Program(CLIENTS[client]) for _ in range(1 if client == IN_ONE_PROCESS else size)]
 
-    def run(self, work: Work, clients: int) -> Outcome:
-        """Let so many of the programs do the work together: all their records, and the slowest one's time."""
-        programs = self._programs[:clients]
+    def run(self, work: Work, clients: int, cpu_seconds: Callable[[], float]) -> tuple[Outcome, float]:
+        """Let so many clients do the work together.
+
+        Gives all their records, the slowest one's time, and what they and the broker used of processors.
+        """
         if work.verb == "produce":
             work = dataclasses.replace(work, records=work.records // clients)
+        programs = self._programs[:clients]
+        work = dataclasses.replace(work, together=clients // len(programs))
         for program in programs:
             program.prepare(work)
         for program in programs:
             program.wait_until_ready()
+        before = cpu_seconds()
         for program in programs:
             program.go()
         outcomes = [Outcome(**json.loads(program.outcome())) for program in programs]
-        return Outcome(
-            sum(outcome.records for outcome in outcomes), max(outcome.seconds for outcome in outcomes)
-        )
+        return _all_together(outcomes), cpu_seconds() - before
 
     def close(self) -> None:
         for program in self._programs:
             program.stop()
+
+
+def _all_together(outcomes: Sequence[Outcome]) -> Outcome:
+    return Outcome(
+        records=sum(outcome.records for outcome in outcomes),
+        seconds=max(outcome.seconds for outcome in outcomes),
+        cpu_seconds=sum(outcome.cpu_seconds for outcome in outcomes),
+        busiest_seconds=max(outcome.busiest_seconds for outcome in outcomes),
+    )
 
 
 @contextmanager

@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from instrument.processes import PROCESSORS
 from rivals import RIVALS, RunningBroker
 
 from clients.fleet import Fleet
 from clients.work import SILENT, Work
 
 MOST_RECORDS: Mapping[str, Mapping[str, int]] = {
-    "produce": {"perf-test": 250_000, "confluent-kafka": 250_000, "kafka-python": 8_000, "aiokafka": 12_000},
-    "consume": {"perf-test": 450_000, "confluent-kafka": 250_000, "kafka-python": 40_000, "aiokafka": 80_000},
+    "produce": {"perf-test": 400_000, "confluent-kafka": 350_000, "kafka-python": 5_000, "aiokafka": 10_000},
+    "consume": {"perf-test": 700_000, "confluent-kafka": 350_000, "kafka-python": 25_000, "aiokafka": 50_000},
 }
 MOST_BYTES: Mapping[str, Mapping[str, float]] = {
-    "produce": {"perf-test": 80e6, "confluent-kafka": 200e6, "kafka-python": 16e6, "aiokafka": 32e6},
-    "consume": {"perf-test": 240e6, "confluent-kafka": 200e6, "kafka-python": 60e6, "aiokafka": 120e6},
+    "produce": {"perf-test": 160e6, "confluent-kafka": 300e6, "kafka-python": 10e6, "aiokafka": 24e6},
+    "consume": {"perf-test": 450e6, "confluent-kafka": 300e6, "kafka-python": 40e6, "aiokafka": 80e6},
 }
 """Of one turn: a second of the client's time or less. A client may read what others have written before."""
 MANY = 8
@@ -51,6 +52,13 @@ class Turn:
     records_a_second: float
     mb_a_second: float
     cpu_seconds_a_gb: float
+    """The broker's."""
+    seconds_a_gb: float
+    client_seconds_a_gb: float
+    """Processor time of the clients."""
+    least_seconds_a_gb: float
+    """What the clients would need if they never waited for a broker, and it used no processor: the time of
+    the busiest thread, or of all on all processors."""
 
 
 class Side:
@@ -110,10 +118,17 @@ class Side:
             acks=point.acks,
             compression=point.compression,
         )
-        before = self.broker.cpu_seconds()
-        outcome = fleet.run(work, point.clients)
-        used, moved = self.broker.cpu_seconds() - before, outcome.records * point.record_bytes / 1e9
-        return Turn(outcome.records / outcome.seconds, moved * 1e3 / outcome.seconds, used / moved)
+        outcome, used = fleet.run(work, point.clients, self.broker.cpu_seconds)
+        moved_gb = outcome.records * point.record_bytes / 1e9
+        least_seconds = max(outcome.busiest_seconds, outcome.cpu_seconds / len(PROCESSORS))
+        return Turn(
+            records_a_second=outcome.records / outcome.seconds,
+            mb_a_second=moved_gb * 1e3 / outcome.seconds,
+            cpu_seconds_a_gb=used / moved_gb,
+            seconds_a_gb=outcome.seconds / moved_gb,
+            client_seconds_a_gb=outcome.cpu_seconds / moved_gb,
+            least_seconds_a_gb=least_seconds / moved_gb,
+        )
 
 
 def _wait(answers: "Mapping[str, Future[None]]") -> None:

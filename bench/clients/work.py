@@ -8,12 +8,15 @@ a line with the outcome. Called by the programs (`work_off`) and by `fleet`.
 
 import dataclasses
 import json
+import os
 import random
 import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+
+from instrument.processes import busiest_seconds, thread_seconds
 
 READY, GO = "ready", "go"
 PATIENCE_SECONDS = 60.0
@@ -38,6 +41,8 @@ class Work:
     partitions: int = 1
     acks: str = "all"
     compression: str = "none"
+    together: int = 1
+    """So many clients in one process, each of which does all this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,10 @@ class Outcome:
 
     records: int
     seconds: float
+    cpu_seconds: float
+    """Of all threads of the client's process."""
+    busiest_seconds: float
+    """Of that thread which used most: the client cannot be quicker, whatever the broker."""
 
 
 Counted = Callable[[], None]
@@ -60,11 +69,16 @@ def work_off(verbs: dict[str, Prepare]) -> None:
         work = Work(**json.loads(line))
         with verbs[work.verb](work) as counted:
             wait_for_go()
-            begun = time.perf_counter()
+            begun, used, threads = time.perf_counter(), time.process_time(), thread_seconds(os.getpid())
             counted()
-            seconds = time.perf_counter() - begun
+            outcome = Outcome(
+                work.records,
+                time.perf_counter() - begun,
+                time.process_time() - used,
+                busiest_seconds(threads, thread_seconds(os.getpid())),
+            )
         del counted  # and with it the client
-        tell(Outcome(work.records, seconds))
+        tell(outcome)
 
 
 def wait_for_go() -> None:

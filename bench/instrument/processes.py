@@ -9,7 +9,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
@@ -46,6 +46,20 @@ def _seconds_of_children_gone(process_id: int) -> float:
 def loop_seconds(process_id: int) -> float:
     """What the first thread of a process, which has the event loop, has used of a processor so far."""
     return int(Path(f"/proc/{process_id}/schedstat").read_text().split()[0]) / 1e9
+
+
+def thread_seconds(process_id: int) -> dict[int, float]:
+    """What each thread of a process has used of processors so far, by its id."""
+    found: dict[int, float] = {}
+    for task in Path(f"/proc/{process_id}/task").iterdir():
+        with contextlib.suppress(OSError):  # a thread that has ended in the meantime
+            found[int(task.name)] = int((task / "schedstat").read_text().split()[0]) / 1e9
+    return found
+
+
+def busiest_seconds(before: Mapping[int, float], after: Mapping[int, float]) -> float:
+    """The most that one thread used between two looks, of those that are still there."""
+    return max(seconds - before.get(thread, 0.0) for thread, seconds in after.items())
 
 
 def resident_mib(process_id: int) -> float:

@@ -93,9 +93,6 @@ async def test_what_is_plain_is_read_as_messages_tell_it(
 
             read = read_plainly(plan_of(*wanted), limits)
 
-            if committed and second < other.log.segments.active.base_offset:
-                assert read is None  # what was aborted there is for `fetching` to look up
-                continue
             by_messages = list((await fetch(plan_of(*wanted), limits)).values())
             assert read is not None
             assert told(read) == told_by_messages(by_messages)
@@ -162,3 +159,26 @@ def test_file_that_cannot_be_opened_is_not_plain(
 
     assert isinstance(partition, Partition)
     assert read_plainly(plan_of((partition, {})), limits_of()) is None
+
+
+def test_who_reads_what_is_committed_hears_of_no_transaction_that_ended_before(
+    make_partition: MakePartition,
+) -> None:
+    """What was aborted in the segment that is read, or in a later one, is for `fetching` to look up."""
+    partition = make_partition(segment_bytes=300)
+    append(partition, 3)
+    transactional(partition, 7)
+    end_transaction(partition, 7, ABORT)
+    end_of_transaction = partition.log.log_end_offset
+    while partition.log.segments.active.base_offset <= end_of_transaction:
+        append(partition, 3)
+    append(partition, 3)
+    later = partition.log.segments.active.base_offset
+
+    def is_plain(offset: int) -> bool:
+        return (
+            read_plainly(plan_of((partition, {"fetch_offset": offset})), limits_of(committed=True))
+            is not None
+        )
+
+    assert [is_plain(offset) for offset in (0, end_of_transaction - 1, later)] == [False, False, True]

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from wirekafka.broker import Broker, Partition
-from wirekafka.handlers import ClientConnection, Endpoint, RepeatedProduce, RequestContext
+from wirekafka.handlers import ClientConnection, Endpoint, RequestContext
 from wirekafka.handlers.produce import produce
+from wirekafka.handlers.repeated_produce import RepeatedProduce
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.apis.produce import ProduceRequest
 from wirekafka.protocol.connection import ServerConnection, response_parts

@@ -20,7 +20,7 @@ from wirekafka.handlers import (
     CloseConnection,
     Endpoint,
     Later,
-    RepeatedProduce,
+    Repeated,
     RequestContext,
 )
 from wirekafka.protocol.api import Api
@@ -282,14 +282,14 @@ def test_repeated_requests_that_fail_close_the_connection(
 ) -> None:
     """Which of them were written is not known then; the log has the traceback."""
 
-    def fail(repeated: RepeatedProduce, frames: FrameBuffer) -> Any:
+    def fail(repeated: Repeated, frames: FrameBuffer) -> Any:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(RepeatedProduce, "answers", fail)
+    monkeypatch.setattr(Repeated, "answers", fail)
 
     with pytest.raises(CloseConnection):
-        answer_repeated(RepeatedProduce(CLIENT), FrameBuffer(100), CLIENT)
-    assert "a repeated Produce from 127.0.0.1:1000 failed" in caplog.text
+        answer_repeated(Repeated(CLIENT), FrameBuffer(100), CLIENT)
+    assert "a repeated request from 127.0.0.1:1000 failed" in caplog.text
     assert "ZeroDivisionError: a bug" in caplog.text
 
 

@@ -3,7 +3,14 @@
 from wirekafka.broker.broker import Broker, open_broker
 from wirekafka.broker.config import BrokerConfig, ListenerConfig
 from wirekafka.broker.coordination import OFFSETS_TOPIC
-from wirekafka.broker.fetch_sessions import NO_SESSION, FetchedPartition, FetchKey, FetchPlan, Found
+from wirekafka.broker.fetch_sessions import (
+    NO_SESSION,
+    FetchedPartition,
+    FetchKey,
+    FetchPlan,
+    FetchSession,
+    Found,
+)
 from wirekafka.broker.fetching import FetchLimits, failed_fetch, wait_for_more
 from wirekafka.broker.fetching import deadline_of as fetch_deadline
 from wirekafka.broker.fetching import fetch as fetch_partitions
@@ -11,7 +18,7 @@ from wirekafka.broker.flushing import AwaitedFlush, wait_for_flush
 from wirekafka.broker.looking_up import offset_for_timestamp, offset_of_max_timestamp
 from wirekafka.broker.opening import Watch, log_progress
 from wirekafka.broker.partition import ListedOffset, Partition, is_transactional
-from wirekafka.broker.plain_reading import PlainRead, read_plainly
+from wirekafka.broker.plain_reading import PlainRead, read_one_plainly, read_plainly
 from wirekafka.groups import Client as GroupClient
 from wirekafka.storage import MOST_BATCHES, NOT_PLAIN, Appended
 
@@ -27,6 +34,7 @@ __all__ = [
     "FetchKey",
     "FetchLimits",
     "FetchPlan",
+    "FetchSession",
     "FetchedPartition",
     "Found",
     "GroupClient",
@@ -43,6 +51,7 @@ __all__ = [
     "offset_for_timestamp",
     "offset_of_max_timestamp",
     "open_broker",
+    "read_one_plainly",
     "read_plainly",
     "wait_for_flush",
     "wait_for_more",

@@ -136,6 +136,10 @@ class Reading:
             return dict(self.due)
         return {one.key: one for one in sorted(self.due.values(), key=lambda one: one.turn)}
 
+    def has_nothing_besides(self, key: FetchKey) -> bool:
+        """Whether no other partition is due, and no request waits."""
+        return self.wake is None and (not self.due or (len(self.due) == 1 and key in self.due))
+
     def end(self) -> None:
         """Let all partitions go, as soon as nobody waits for one."""
         self.is_over = True
@@ -293,9 +297,7 @@ class FetchSessions:
         if not reading.partitions:
             self._end(session.session_id)
             return FetchPlan.of(asked, by_topic_id=by_topic_id)
-        session.next_epoch = 1 if session.next_epoch == _MAX_EPOCH else session.next_epoch + 1
-        session.last_used_ms = now_ms
-        self._sessions.move_to_end(session.session_id)
+        self.go_on(session, now_ms)
         if reading.wake is not None:
             reading.wake()  # the request that waits is overtaken
         return FetchPlan(
@@ -306,6 +308,17 @@ class FetchSessions:
             is_incremental=True,
             answers_epoch=session.next_epoch,
         )
+
+    def next_of(self, session_id: int, epoch: int) -> FetchSession | None:
+        """Give the session whose next request has that epoch, if there is one."""
+        session = self._sessions.get(session_id)
+        return session if session is not None and session.next_epoch == epoch else None
+
+    def go_on(self, session: FetchSession, now_ms: int) -> None:
+        """Take note that the session's next request has come."""
+        session.next_epoch = 1 if session.next_epoch == _MAX_EPOCH else session.next_epoch + 1
+        session.last_used_ms = now_ms
+        self._sessions.move_to_end(session.session_id)
 
     def open(self, plan: FetchPlan, told: Iterable[tuple[FetchKey, Told]], now_ms: int) -> int:
         """Make the session that a full fetch asked for; NO_SESSION when there is no room."""

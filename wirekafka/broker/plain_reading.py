@@ -1,16 +1,16 @@
 """What most fetches are: partitions that are there, and records or none. One pass, nothing waited for.
 
-Called by `handlers.fetch`. The quick twin of `fetching`, which makes a message of each partition; a tuple
-does here, since of all fields four are told. Whatever is out of the ordinary (an error, a divergence,
-transactions that were aborted, an index to be read) is left to `fetching`: the answer is None then, and
-nothing has been changed.
+Called by `handlers.fetch` and `handlers.repeated_fetch`. The quick twin of `fetching`, which makes a message
+of each partition; a tuple does here, since of all fields four are told. Whatever is out of the ordinary (an
+error, a divergence, transactions that were aborted, an index to be read) is left to `fetching`: the answer is
+None then, and nothing has been changed.
 
 Source: Kafka's ReplicaManager.readFromLog.
 """
 
 from typing import NamedTuple
 
-from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey, FetchPlan
+from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey, FetchPlan, Found
 from wirekafka.broker.fetching import FetchLimits
 from wirekafka.broker.partition import ANY_LEADER_EPOCH, Partition
 from wirekafka.protocol.apis.fetch import FetchPartition
@@ -36,8 +36,14 @@ def read_plainly(plan: FetchPlan, limits: FetchLimits) -> PlainRead | None:
     left_bytes, read_bytes = limits.max_bytes, 0
     partitions = []
     for fetched in plan.partitions.values():
-        at_most = min(fetched.wanted.partition_max_bytes, left_bytes)
-        told = _read_one(fetched, at_most, limits.committed_only, read_bytes == 0)
+        told = read_one_plainly(
+            fetched.key,
+            fetched.found,
+            fetched.wanted,
+            min(fetched.wanted.partition_max_bytes, left_bytes),
+            committed_only=limits.committed_only,
+            is_first=read_bytes == 0,
+        )
         if told is None:
             return None
         size = len(told.records)
@@ -47,18 +53,24 @@ def read_plainly(plan: FetchPlan, limits: FetchLimits) -> PlainRead | None:
     return PlainRead(partitions, read_bytes)
 
 
-def _read_one(
-    fetched: FetchedPartition, max_bytes: int, committed_only: bool, is_first: bool
+def read_one_plainly(
+    key: FetchKey,
+    found: Found | None,
+    wanted: FetchPartition,
+    max_bytes: int,
+    *,
+    committed_only: bool,
+    is_first: bool,
 ) -> PlainPartition | None:
-    partition = fetched.found
-    if not isinstance(partition, Partition) or not _is_of_this_epoch(fetched.wanted, partition):
+    """Read a partition; None for what is not plain. The first that has anything gives one batch at least."""
+    if not isinstance(found, Partition) or not _is_of_this_epoch(wanted, found):
         return None
-    log, offset = partition.log, fetched.wanted.fetch_offset
+    log, offset = found.log, wanted.fetch_offset
     start = log.log_start_offset
-    high_watermark = partition.high_watermark
+    high_watermark = found.high_watermark
     stable = min(log.last_stable_offset, high_watermark)
     end = stable if committed_only else high_watermark
-    if not start <= offset <= end or partition.is_deleted:
+    if not start <= offset <= end or found.is_deleted:
         return None
     records = (
         _NOTHING
@@ -67,7 +79,7 @@ def _read_one(
     )
     if records is None:
         return None
-    topic, index = fetched.key
+    topic, index = key
     return PlainPartition(topic, index, high_watermark, stable, start, records)
 
 

@@ -25,7 +25,7 @@ from wirekafka.handlers.offsets import list_offsets, offset_for_leader_epoch
 from wirekafka.handlers.produce import produce
 from wirekafka.handlers.producers import init_producer_id
 from wirekafka.handlers.registry import NOT_AT_ONCE, Handler, Later, NotAtOnce
-from wirekafka.handlers.repeated_produce import RepeatedProduce
+from wirekafka.handlers.repeated import Repeated
 from wirekafka.handlers.topics import create_partitions, create_topics, delete_topics
 from wirekafka.protocol.message import Versions
 
@@ -79,6 +79,6 @@ __all__ = [
     "Handler",
     "Later",
     "NotAtOnce",
-    "RepeatedProduce",
+    "Repeated",
     "RequestContext",
 ]

@@ -4,9 +4,9 @@ Requests of a connection are answered one after the other, as Kafka does, so res
 request order by construction. Answers gather while whole requests are at hand and leave in one
 send; a request that may wait (a long poll, a rebalance), and cannot be answered at once, first lets
 out what has gathered, and one that took a while (its records had to be flushed) lets out its answer
-before the next is begun, which will take as long. Produce requests of one likeness are written by one
-call and answered by one send (`handlers.repeated_produce`). A peer that reads slowly blocks its own
-connection and nothing else.
+before the next is begun, which will take as long. What is said over and over is answered without
+being parsed (`handlers.repeated`). A peer that reads slowly blocks its own connection and nothing
+else.
 
 Called by `server.listener`; calls `protocol.connection` for bytes and `server.dispatch` for answers.
 Source: Kafka's Processor and RequestChannel (one request in flight a connection).
@@ -18,7 +18,7 @@ from functools import partial
 
 import trio
 
-from wirekafka.handlers import NOT_AT_ONCE, ClientConnection, CloseConnection, Later, RepeatedProduce
+from wirekafka.handlers import NOT_AT_ONCE, ClientConnection, CloseConnection, Later, Repeated
 from wirekafka.observability import get_logger
 from wirekafka.protocol.connection import ReceivedRequest, ServerConnection
 from wirekafka.protocol.error_codes import MalformedMessage
@@ -38,7 +38,7 @@ async def serve_connection(
     transport: SocketTransport, client: ClientConnection, max_request_bytes: int
 ) -> None:
     """Serve one peer until it closes, breaks the protocol or is cancelled."""
-    connection, repeated = ServerConnection(max_request_bytes), RepeatedProduce(client)
+    connection, repeated = ServerConnection(max_request_bytes), Repeated(client)
     frames = connection.frames
     client.acquaintance.more_is_said = partial(_more_is_said, transport, frames)
     try:
@@ -67,18 +67,18 @@ async def _more_is_said(transport: SocketTransport, frames: FrameBuffer) -> None
 async def _answer_received(
     transport: SocketTransport,
     connection: ServerConnection,
-    repeated: RepeatedProduce,
+    repeated: Repeated,
     client: ClientConnection,
 ) -> None:
     """Answer every whole request at hand; what was answered is sent even if a later one is broken."""
     gathered, frames = _Gathered(transport), connection.frames
     try:
         while frames.holds_part:
-            count, answers = answer_repeated(repeated, frames, client)
+            begun = trio.current_time()
+            count, parts = answer_repeated(repeated, frames, client)
             if count:
-                if answers:
-                    gathered.add([answers])
-                    await gathered.send()
+                gathered.add(parts)
+                await gathered.send_if_due(begun)
                 await transport.give_way(count)
                 continue
             request = connection.next_request()
@@ -106,8 +106,7 @@ async def _answer_one(request: ReceivedRequest, client: ClientConnection, gather
         parts = await finish(request, client, parts)
     if parts is not None:
         gathered.add(parts)
-    if gathered.size_bytes > _GATHERED_BYTES or trio.current_time() - begun > _WHILE_SECONDS:
-        await gathered.send()
+    await gathered.send_if_due(begun)
 
 
 class _Gathered:
@@ -121,6 +120,11 @@ class _Gathered:
     def add(self, parts: Sequence[Sized]) -> None:
         self._parts += parts
         self.size_bytes += sum(map(len, parts))
+
+    async def send_if_due(self, begun: float) -> None:
+        """Send if there is much, or the last answer, begun at that time by trio's clock, took a while."""
+        if self.size_bytes > _GATHERED_BYTES or trio.current_time() - begun > _WHILE_SECONDS:
+            await self.send()
 
     async def send(self) -> None:
         if self._parts:

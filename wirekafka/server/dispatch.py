@@ -17,7 +17,7 @@ from wirekafka.handlers import (
     Handler,
     Later,
     NotAtOnce,
-    RepeatedProduce,
+    Repeated,
     RequestContext,
 )
 from wirekafka.observability import get_logger
@@ -33,9 +33,9 @@ _OUR_FAULT = KafkaError(
 
 
 def answer_repeated(
-    repeated: RepeatedProduce, frames: FrameBuffer, client: ClientConnection
-) -> tuple[int, bytes]:
-    """Take the Produce requests at hand that are as an earlier one; give their number, and their answers.
+    repeated: Repeated, frames: FrameBuffer, client: ClientConnection
+) -> tuple[int, Sequence[Sized]]:
+    """Take the requests at hand that are as an earlier one; give their number, and their answers.
 
     Raises CloseConnection where it fails, and for what Kafka answers so.
     """
@@ -44,8 +44,8 @@ def answer_repeated(
     except CloseConnection:
         raise
     except Exception:
-        logger.exception("a repeated Produce from %s failed", client.peer)
-        raise CloseConnection("the broker failed at a repeated Produce") from None
+        logger.exception("a repeated request from %s failed", client.peer)
+        raise CloseConnection("the broker failed at a repeated request") from None
 
 
 def answer_now(

@@ -58,27 +58,28 @@ class Segments:
 
     def _find(self, offset: int) -> tuple[Segment, tuple[int, int]]:
         """The segment, and place in it, of the batch that holds `offset` or comes next."""
-        if offset >= self.active.base_offset:
-            slot = len(self._segments) - 1
-        else:
-            slot = max(bisect_right(self._segments, offset, key=_base_offset) - 1, 0)
-        for segment in self._segments[slot:]:
+        for segment in self._from(offset):
             found = segment.find(offset)
             if found is not None:
                 return segment, found
         return self.active, (self.active.size, 0)
 
+    def _from(self, offset: int) -> list[Segment]:
+        """The segment that holds an offset, and all behind it."""
+        if offset >= self.active.base_offset:
+            return [self.active]
+        return self._segments[max(bisect_right(self._segments, offset, key=_base_offset) - 1, 0) :]
+
     def unread(self, offset: int) -> Segment | None:
         """The segment before the last that holds an offset, if its indexes have not been read yet."""
         if offset >= self.active.base_offset:
             return None
-        slot = max(bisect_right(self._segments, offset, key=_base_offset) - 1, 0)
-        segment = self._segments[slot]
+        segment = self._from(offset)[0]
         return None if segment.is_loaded else segment
 
     def has_no_aborted_from(self, offset: int) -> bool:
         """Whether it is known, without a look at files, that no transaction was aborted from there on."""
-        return offset >= self.active.base_offset and self.active.transactions.is_known_to_be_empty
+        return all(segment.transactions.is_known_to_be_empty for segment in self._from(offset))
 
     def remove_before(self, offset: int) -> list[str]:
         """Set the segments aside that end at or before an offset, the oldest first: no hole is left, ever.

@@ -13,8 +13,8 @@ Source: ours; the forms are those of `apis.produce`.
 """
 
 import struct
-from collections.abc import Iterable
 
+from wirekafka.protocol.alike.frames import first_difference, request_frame, response_frame
 from wirekafka.protocol.apis.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -23,12 +23,10 @@ from wirekafka.protocol.apis.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from wirekafka.protocol.codec import codec_for
 from wirekafka.protocol.compiler import rest_of_varint
-from wirekafka.protocol.connection import ReceivedRequest, response_parts
+from wirekafka.protocol.connection import ReceivedRequest
 from wirekafka.protocol.error_codes import MalformedMessage
 from wirekafka.protocol.framing import LENGTH_BYTES, FrameBuffer
-from wirekafka.protocol.headers import RequestHeader
 
 _HEAD = struct.Struct(">iIi")
 """Length, key and version, correlation id."""
@@ -81,7 +79,7 @@ class Likeness:
 
     def _keep_answer(self) -> None:
         first, other = (_answer(self, log_start_offset) for log_start_offset in (0, -1))
-        at = _first_difference(first, other)
+        at = first_difference(first, other)
         self._before_offsets, self._after_offsets = first[2 * _LENGTH.size : at - 16], first[at + 8 :]
         form = struct.Struct(f">ii{len(self._before_offsets)}sqqq{len(self._after_offsets)}s")
         self._answer = form.pack
@@ -202,21 +200,8 @@ def _topic_of(request: ReceivedRequest) -> TopicProduceData:
 
 def _start_of(empty: ReceivedRequest, null: ReceivedRequest) -> bytes:
     """What the two have in common behind the correlation id: they differ from the records' length on."""
-    one, other = _frame(empty), _frame(null)
-    return one[_HEAD_BYTES - LENGTH_BYTES : _first_difference(one, other)]
-
-
-def _frame(request: ReceivedRequest) -> bytes:
-    """The request as it was sent, without length."""
-    header = RequestHeader(
-        request_api_key=request.api.key,
-        request_api_version=request.version,
-        correlation_id=request.correlation_id,
-        client_id=request.client_id,
-    )
-    header_codec = codec_for(RequestHeader, 2 if request.api.is_flexible(request.version) else 1)
-    assert request.message is not None
-    return header_codec.build(header) + codec_for(request.api.request, request.version).build(request.message)
+    one, other = (request_frame(request)[LENGTH_BYTES:] for request in (empty, null))
+    return one[_HEAD_BYTES - LENGTH_BYTES : first_difference(one, other)]
 
 
 def _answer(likeness: Likeness, log_start_offset: int) -> bytes:
@@ -226,9 +211,4 @@ def _answer(likeness: Likeness, log_start_offset: int) -> bytes:
     topic = TopicProduceResponse(
         name=likeness.topic.name, topic_id=likeness.topic.topic_id, partition_responses=[partition]
     )
-    parts = response_parts(likeness.request, ProduceResponse(responses=[topic]))
-    return b"".join(part for part in parts if isinstance(part, bytes | bytearray))
-
-
-def _first_difference(one: Iterable[int], other: Iterable[int]) -> int:
-    return next(at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return response_frame(likeness.request, ProduceResponse(responses=[topic]))
