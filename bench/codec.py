@@ -148,7 +148,7 @@ QUESTION = Question(
     "codec",
     "How much faster is the compiled codec than the interpreted construct it was compiled from?",
     ask,
-    minutes=0.3,
+    minutes=0.1,
     rounds=15,
 )
 

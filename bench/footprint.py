@@ -23,8 +23,8 @@ from pathlib import Path
 from frames import ask as ask_broker
 from frames import batch_of, check_answered, frame
 from instrument.answers import Answer, Lines, Series, Spread, Table
-from instrument.figures import Figure
-from instrument.question import Options, Question, progress, run
+from instrument.figures import Figure, ratios
+from instrument.question import Options, Question, alternating, progress, run
 from rivals import NotAvailable, RunningBroker, fetch, start
 
 from wirekafka.protocol.apis.create_topics import CREATE_TOPICS, CreatableTopic, CreateTopicsRequest
@@ -40,7 +40,6 @@ from wirekafka.protocol.error_codes import ErrorCode
 _OURS, _KAFKA = "wirekafka", "apache-kafka"
 _SIZES, _QUICK_SIZES = (1, 100, 10_000), (1, 100)
 _KAFKAS_MOST = 100
-_KAFKAS_ROUNDS = 2
 _AT_A_TIME = 100
 _CREATE_VERSION, _PRODUCE_VERSION = 7, 9
 _RECORD_BYTES = 100
@@ -65,15 +64,18 @@ def ask(options: Options) -> Answer:
     memory = {_OURS: Memory(), _KAFKA: Memory()}
     sizes = _QUICK_SIZES if options.quick else _SIZES
     notes = ["The time of imports is that of the modules' own code, without what they import in turn."]
-    for number in range(options.rounds):
-        _fill(_OURS, options.folder / f"ours-{number}", sizes, memory[_OURS])
-        if number < _KAFKAS_ROUNDS:
-            try:
-                few = [size for size in sizes if size <= _KAFKAS_MOST]
-                _fill(_KAFKA, options.folder / f"kafka-{number}", few, memory[_KAFKA])
-            except NotAvailable as reason:
-                notes.append(f"No Apache Kafka: {reason}.")
-        progress(f"{number + 1}: {_told(memory[_OURS])}; Apache Kafka: {_told(memory[_KAFKA])}")
+    few = [size for size in sizes if size <= _KAFKAS_MOST]
+    absent: set[str] = set()
+    for number, name in alternating(options.rounds, _OURS, _KAFKA):
+        if name in absent:
+            continue
+        try:
+            folder = options.folder / f"{name}-{number}"
+            _fill(name, folder, few if name == _KAFKA else sizes, memory[name])
+        except NotAvailable as reason:
+            absent.add(name)
+            notes.append(f"No {name}: {reason}.")
+        progress(f"{number + 1}, {name}: {_told(memory[name])}")
     tables = [_imports_table(costs, modules), _memory_table(memory, sizes)]
     return Answer(_figures(memory, sizes), tables, [_plot(memory)], notes)
 
@@ -203,13 +205,12 @@ def _figures(memory: dict[str, Memory], sizes: Sequence[int]) -> list[Figure]:
 
 
 def _ratios(ours: Memory, kafka: Memory) -> list[Figure]:
-    """Ours over Apache Kafka's, of the rounds that have both."""
+    """Ours over Apache Kafka's, round by round."""
     if not kafka.idle:
         return []
-    idle = [a / b for a, b in zip(ours.idle, kafka.idle, strict=False)]
-    loaded = [a / b for a, b in zip(ours.after[_KAFKAS_MOST], kafka.after[_KAFKAS_MOST], strict=False)]
+    loaded = ratios(ours.after[_KAFKAS_MOST], kafka.after[_KAFKAS_MOST])
     return [
-        Figure("idle, ours / Apache Kafka's", idle, 1 / 8, at_most=True),
+        Figure("idle, ours / Apache Kafka's", ratios(ours.idle, kafka.idle), 1 / 8, at_most=True),
         Figure(f"after {_KAFKAS_MOST} topics, ours / Apache Kafka's", loaded, 1 / 6, at_most=True),
     ]
 
@@ -244,7 +245,7 @@ QUESTION = Question(
     "footprint",
     "What does a start import, and how much memory does a broker hold?",
     ask,
-    minutes=1.5,
+    minutes=2.2,
     rounds=5,
     prepare=functools.partial(fetch, _OURS, _KAFKA),
 )

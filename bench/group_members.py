@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from clients.leaders import wait_for_leaders
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
@@ -117,3 +118,4 @@ def make_topic(bootstrap: str, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap})
     for made in admin.create_topics([NewTopic(topic, PARTITIONS, 1)]).values():
         made.result(30)
+    wait_for_leaders(bootstrap, topic, PARTITIONS)

@@ -3,7 +3,7 @@
 On such axes a cost that does not grow is flat, slope 0, and one that doubles with the size has slope 1. A
 curve is judged by two slopes: that of the straight line nearest to all its points, and that of its last
 decade, where what grows has left behind what was there from the start. The second, of fewer points, is
-allowed a little more.
+allowed a little more. Apache Kafka can stand beside a curve; it is told, and not judged.
 
 Called by the questions named growth_*.
 """
@@ -13,19 +13,29 @@ import resource
 import socket
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from frames import receive_frame
+from clients.leaders import wait_for_leaders
+from frames import create_topic, receive_frame
 from instrument.answers import Answer, Lines, Series, Spread, Table
 from instrument.figures import Figure
+from instrument.plots import BESIDE
 from instrument.processes import SERVERS, loop_seconds, pin, pin_this_process
+from instrument.question import progress
 from instrument.text import number
-from rivals import RunningBroker
+from rivals import NotAvailable, RunningBroker, start
 
+_OURS = "wirekafka"
 FLAT, LINEAR = 0.15, 1.1
 """The steepest that a curve may be all in all: of what should not grow, and of what grows with the size."""
+_KAFKAS_NOTE = (
+    "Dashed, and in the rows that begin so, is Apache Kafka: one round at fewer sizes, by one broker that "
+    "was warmed up before. Its processor time is that of all its threads, Java's compiler with them; of "
+    "wirekafka it is that of the event loop, which does nearly all."
+)
 _MORE_IN_THE_LAST_DECADE = 0.1
 _MICROSECONDS = 1e6
 _LEAST = 1e-6
@@ -54,6 +64,11 @@ class Plotted:
     curves: Sequence[Curve]
 
 
+def at_kafka(curve: Curve) -> Curve:
+    """The same cost of Apache Kafka's."""
+    return Curve(f"{BESIDE}{curve.name}", curve.unit)
+
+
 class Growth:
     """What was measured at each size: a sample a round for every curve."""
 
@@ -64,6 +79,10 @@ class Growth:
 
     def add(self, curve: Curve, size: float, sample: float) -> None:
         self._samples.setdefault(curve, {}).setdefault(size, []).append(sample)
+
+    def beside(self) -> "Growth":
+        """Where samples of Apache Kafka go, to be told together with these."""
+        return _Beside(self)
 
     def told(self, curves: Sequence[Curve], size: float) -> str:
         """The newest samples at a size, in words."""
@@ -101,7 +120,7 @@ class Growth:
     def lines(self, plotted: Plotted) -> Lines:
         """The curves on two logarithmic axes, with what was measured least and most."""
         series = []
-        for curve in plotted.curves:
+        for curve in (one for ours in plotted.curves for one in (ours, at_kafka(ours))):
             points = sorted(self._samples.get(curve, {}).items())
             if points:
                 xs = [size for size, _ in points]
@@ -112,6 +131,30 @@ class Growth:
 
     def answer(self, title: str, plots: Sequence[Plotted], notes: Sequence[str] = ()) -> Answer:
         return Answer(self.figures(), [self.table(title)], [self.lines(plotted) for plotted in plots], notes)
+
+
+class _Beside(Growth):
+    def __init__(self, growth: Growth) -> None:
+        self._growth = growth
+
+    def add(self, curve: Curve, size: float, sample: float) -> None:
+        self._growth.add(at_kafka(curve), size, sample)
+
+
+def measure_kafka(
+    growth: Growth,
+    folder: Path,
+    measure: Callable[[Growth, RunningBroker], None],
+    settings: Mapping[str, object] | None = None,
+) -> list[str]:
+    """Have Apache Kafka measured beside; give what the reader must know about it."""
+    progress("Apache Kafka beside")
+    try:
+        with start("apache-kafka", folder, settings) as broker:
+            measure(growth.beside(), broker)
+    except NotAvailable as reason:
+        return [f"No Apache Kafka beside: {reason}."]
+    return [_KAFKAS_NOTE]
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
@@ -128,6 +171,21 @@ def _last_decade(points: Sequence[tuple[float, float]]) -> list[tuple[float, flo
     largest = max(x for x, _ in points)
     kept = [point for point in points if point[0] >= largest / 10]
     return kept if len(kept) > 1 else sorted(points)[-2:]
+
+
+def make_topic(broker: RunningBroker, sock: socket.socket, name: str, partitions: int = 1) -> None:
+    """Create a topic, at Apache Kafka too: again until it is taken, and wait until it has its leaders."""
+    deadline = time.perf_counter() + _MOST_SETTLE_SECONDS
+    while True:
+        try:
+            create_topic(sock, name, partitions=partitions)
+            break
+        except AssertionError:  # a node that has just been started has not registered with itself
+            if time.perf_counter() > deadline:
+                raise
+            time.sleep(_STILL_SECONDS)
+    if broker.name != _OURS:
+        wait_for_leaders(broker.bootstrap, name, partitions)
 
 
 def pinned(broker: RunningBroker) -> None:
@@ -156,12 +214,19 @@ def connection(broker: RunningBroker) -> Iterator[socket.socket]:
 
 
 def cost_us(broker: RunningBroker, work: Callable[[], int]) -> float:
-    """What the broker's event loop spends on each of the things that `work` does and counts, in us."""
+    """What the broker's event loop spends on each of the things that `work` does and counts, in us.
+
+    Apache Kafka has no event loop: of it all threads count.
+    """
     time.sleep(_ACCOUNTED_SECONDS)
-    before = loop_seconds(broker.process_id)
+    before = _used_seconds(broker)
     count = work()
     time.sleep(_ACCOUNTED_SECONDS)
-    return (loop_seconds(broker.process_id) - before) / count * _MICROSECONDS
+    return (_used_seconds(broker) - before) / count * _MICROSECONDS
+
+
+def _used_seconds(broker: RunningBroker) -> float:
+    return loop_seconds(broker.process_id) if broker.name == _OURS else broker.cpu_seconds()
 
 
 def request_cost_us(broker: RunningBroker, sock: socket.socket, requests: Sequence[bytes]) -> float:

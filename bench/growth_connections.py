@@ -7,7 +7,8 @@ do, and then say nothing. At each size are measured the processor time of the ev
 was accepted and asked, the memory that one holds, and what a produce costs on one connection that works
 beside them. At once: so many clients connect in the same moment; the time until the last has its first
 answer. Busy: each connection sends a produce as soon as the one before is answered; the processor time of a
-request.
+request. Apache Kafka stands beside, as far as 1,000 idle and 100 busy ones; at once it is not
+asked for more than its backlog of 50 allows, for it resets the rest.
 """
 
 import selectors
@@ -17,10 +18,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from frames import (
+    TOPIC,
     api_versions_frame,
     check_answered,
     check_produced,
-    create_topic,
     produce_frame,
     receive_frame,
 )
@@ -33,6 +34,8 @@ from growing import (
     allow_connections,
     connected,
     cost_us,
+    make_topic,
+    measure_kafka,
     pinned,
     request_cost_us,
     seconds_since,
@@ -45,6 +48,7 @@ from rivals import RunningBroker, start
 _IDLE, _BUSY = (1, 10, 100, 1_000, 5_000), (1, 10, 100, 500)
 _QUICK_IDLE, _QUICK_BUSY = (1, 10, 100), (1, 10)
 _REQUESTS, _BUSY_REQUESTS = 500, 2_000
+_KAFKAS_IDLE, _KAFKAS_BUSY, _KAFKAS_WARMING = 1_000, 100, 4_000
 _BATCH_BYTES = 1100
 _KIB = 1024
 _FIRST_ONES, _ACCEPTED = 20, 50
@@ -65,20 +69,35 @@ def ask(options: Options) -> Answer:
     for number in range(options.rounds):
         with start("wirekafka", options.folder / str(number)) as broker:
             pinned(broker)
+            with connected(broker) as sock:
+                make_topic(broker, sock, TOPIC)
             _add_idle(growth, broker, idle)
             _connect_at_once(growth, broker, idle)
             _keep_busy(growth, broker, busy)
         progress(f"round {number + 1}: {growth.told([ACCEPT, BESIDE, MEMORY, AT_ONCE], idle[-1])}")
+    notes = measure_kafka(
+        growth, options.folder / "kafka", lambda beside, broker: _ask_kafka(beside, broker, idle, busy)
+    )
     requests = Plotted("requests", "A request as connections grow", [ACCEPT, BESIDE, BUSY])
     at_once = Plotted("at_once", "All connect at once", [AT_ONCE])
     memory = Plotted("memory", "Memory as connections grow", [ALL_MEMORY])
-    return growth.answer("Cost as connections grow", [requests, at_once, memory])
+    return growth.answer("Cost as connections grow", [requests, at_once, memory], notes)
+
+
+def _ask_kafka(growth: Growth, broker: RunningBroker, idle: Sequence[int], busy: Sequence[int]) -> None:
+    idle = [size for size in idle if size <= _KAFKAS_IDLE]
+    busy = [size for size in busy if size <= _KAFKAS_BUSY]
+    with connected(broker) as sock:
+        make_topic(broker, sock, TOPIC)
+        request_cost_us(broker, sock, [produce_frame(_BATCH_BYTES), api_versions_frame()] * _KAFKAS_WARMING)
+    _add_idle(Growth(""), broker, [_KAFKAS_BUSY])
+    _add_idle(growth, broker, idle)
+    _keep_busy(growth, broker, busy)
 
 
 def _add_idle(growth: Growth, broker: RunningBroker, sizes: Sequence[int]) -> None:
     versions, produce = api_versions_frame(), produce_frame(_BATCH_BYTES)
     with connected(broker) as working:
-        create_topic(working)
         check_answered(working, versions)
         check_produced(working, produce)
         request_cost_us(broker, working, [produce] * _REQUESTS)
@@ -163,7 +182,7 @@ def _keep_busy(growth: Growth, broker: RunningBroker, sizes: Sequence[int]) -> N
             sock.close()
 
 
-QUESTION = Question("growth_connections", "How does cost grow with connections?", ask, minutes=1)
+QUESTION = Question("growth_connections", "How does cost grow with connections?", ask, minutes=0.7)
 
 if __name__ == "__main__":
     run(QUESTION)

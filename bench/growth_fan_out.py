@@ -5,15 +5,28 @@
 So many connections have a Fetch waiting for the next record of one partition; then a producer appends a batch
 of one record of 1 KiB, and every one of them is answered and asks again. Measured are the processor time of
 the event loop for a record delivered, its append among it, and the time from the append's send until the last
-consumer has it. The client is one process and receives them one by one, which is in that time.
+consumer has it. The client is one process and receives them one by one, which is in that time. Apache Kafka
+stands beside, as far as 50 consumers.
 """
 
 import select
 import time
+from collections.abc import Sequence
 from socket import socket
 
-from frames import FETCH_VERSION, check_produced, create_topic, frame, produce_frame, receive_frame
-from growing import FLAT, LINEAR, Curve, Growth, Plotted, connected, cost_us, pinned
+from frames import FETCH_VERSION, check_produced, frame, produce_frame, receive_frame
+from growing import (
+    FLAT,
+    LINEAR,
+    Curve,
+    Growth,
+    Plotted,
+    connected,
+    cost_us,
+    make_topic,
+    measure_kafka,
+    pinned,
+)
 from instrument.answers import Answer
 from instrument.question import Options, Question, alternating, progress, run
 from rivals import RunningBroker, start
@@ -22,6 +35,7 @@ from wirekafka.protocol.apis.fetch import FETCH, FetchPartition, FetchRequest, F
 
 _SIZES, _QUICK_SIZES = (1, 2, 10, 50, 200), (1, 10)
 _APPENDS, _LEAST_APPENDS = 2_000, 40
+_KAFKAS_MOST, _KAFKAS_WARMING = 50, 3
 _BATCH_BYTES = 1_100
 _LEAST_ANSWER_BYTES = 1_024
 _SETTLE_SECONDS = 0.05
@@ -41,18 +55,29 @@ def ask(options: Options) -> Answer:
             _measure(growth, broker, f"tail-{size}-{number}", size)
             if size == sizes[-1]:
                 progress(f"round {number + 1}: {growth.told([DELIVERED, LAST], size)}")
+    notes = measure_kafka(
+        growth, options.folder / "kafka", lambda beside, broker: _ask_kafka(beside, broker, sizes)
+    )
     return growth.answer(
         "Cost as consumers of one tail grow",
         [
             Plotted("delivered", "A record delivered", [DELIVERED]),
             Plotted("last", "From the append to the last consumer", [LAST]),
         ],
+        notes,
     )
+
+
+def _ask_kafka(growth: Growth, broker: RunningBroker, sizes: Sequence[int]) -> None:
+    for number in range(_KAFKAS_WARMING):
+        _measure(Growth(""), broker, f"warm-{number}", 1)
+    for size in (size for size in sizes if size <= _KAFKAS_MOST):
+        _measure(growth, broker, f"tail-{size}", size)
 
 
 def _measure(growth: Growth, broker: RunningBroker, topic: str, size: int) -> None:
     producer = connected(broker)
-    create_topic(producer, topic)
+    make_topic(broker, producer, topic)
     consumers = [connected(broker) for _ in range(size)]
     appends = max(_LEAST_APPENDS, _APPENDS // size // 4)
     tail = _Tail(producer, consumers, topic)
@@ -118,7 +143,7 @@ def _fetch_that_waits(offset: int, topic: str) -> bytes:
     return frame(FETCH.key, FETCH_VERSION, request)
 
 
-QUESTION = Question("growth_fan_out", "How does cost grow with consumers of one tail?", ask, minutes=1)
+QUESTION = Question("growth_fan_out", "How does cost grow with consumers of one tail?", ask, minutes=1.5)
 
 if __name__ == "__main__":
     run(QUESTION)

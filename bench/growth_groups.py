@@ -173,7 +173,7 @@ def _offset_fetch(group_id: str) -> bytes:
     return frame(OFFSET_FETCH.key, _OFFSETS, request)
 
 
-QUESTION = Question("growth_groups", "How does cost grow with groups?", ask, minutes=1)
+QUESTION = Question("growth_groups", "How does cost grow with groups?", ask, minutes=0.8)
 
 if __name__ == "__main__":
     run(QUESTION)

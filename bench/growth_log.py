@@ -190,7 +190,7 @@ def _check_listed(sock: socket, filler: Filler) -> None:
     assert (found.error_code, found.offset) == (0, number * filler.records_a_batch), found
 
 
-QUESTION = Question("growth_log", "How does cost grow with the log?", ask, minutes=3.5)
+QUESTION = Question("growth_log", "How does cost grow with the log?", ask, minutes=1.6)
 
 if __name__ == "__main__":
     run(QUESTION)

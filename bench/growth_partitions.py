@@ -10,12 +10,14 @@ time from exec to the first answer, the processor time of all threads until then
 
 A request about one partition should cost the same however many there are. What is done for all, to create, to
 name, to open and to hold them, grows with the number, and no faster. Most of a creation is the file system's:
-a folder and four files each.
+a folder and four files each. Apache Kafka stands beside, as far as 1,000 partitions, with what one request
+costs and what memory it holds.
 """
 
 import random
 import socket
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from frames import (
@@ -38,6 +40,8 @@ from growing import (
     Plotted,
     connection,
     cost_us,
+    make_topic,
+    measure_kafka,
     pinned,
     request_cost_us,
     seconds_since,
@@ -53,9 +57,11 @@ from wirekafka.protocol.apis.metadata import METADATA, MetadataRequest, Metadata
 _SIZES, _QUICK_SIZES = (1, 10, 100, 1_000, 10_000), (1, 10, 100)
 _A_TOPIC = 100
 _REQUESTS = 300
+_KAFKAS_MOST, _WARMING = 1_000, 2_000
 _NAMED_IN_ALL = 20_000
 """So many partitions are named in a round by answers about all."""
 _BATCH_BYTES = 1100
+_NOTES = ("Apache Kafka's memory is that of the broker which made the partitions, not of one started again.",)
 
 CREATED = Curve("all created", "ms of processor", LINEAR)
 ONE_MORE = Curve("one more topic", "us of processor", FLAT)
@@ -87,15 +93,44 @@ def ask(options: Options) -> Answer:
             stopping = time.perf_counter()
         growth.add(STOP, size, seconds_since(stopping))
         progress(f"round {number + 1}, {size:,} partitions: {growth.told([CREATED, START, MEMORY], size)}")
-    requests = Plotted(
-        "requests",
-        "A request as partitions grow",
-        [ONE_MORE, PRODUCE, FETCH, METADATA_ONE, METADATA_ALL, METADATA_ANEW],
+    kafkas_sizes = [size for size in sizes if size <= _KAFKAS_MOST]
+    notes = measure_kafka(
+        growth, options.folder / "kafka", lambda beside, broker: _grow(beside, broker, kafkas_sizes)
     )
+    requests = Plotted("requests", "A request as partitions grow", [ONE_MORE, PRODUCE, FETCH, METADATA_ONE])
+    metadata = Plotted("metadata", "Metadata of all as partitions grow", [METADATA_ALL, METADATA_ANEW])
     created = Plotted("created", "To create so many partitions", [CREATED])
     starts = Plotted("start", "Start and stop as partitions grow", [START, START_CPU, STOP])
     memory = Plotted("memory", "Memory as partitions grow", [MEMORY])
-    return growth.answer("Cost as partitions grow", [requests, created, starts, memory])
+    return growth.answer(
+        "Cost as partitions grow", [requests, metadata, created, starts, memory], [*notes, *_NOTES]
+    )
+
+
+def _grow(growth: Growth, broker: RunningBroker, sizes: Sequence[int]) -> None:
+    """One broker with more and more partitions, asked at each size."""
+    with connection(broker) as sock:
+        make_topic(broker, sock, "warm")
+        warming = [_produce("warm", 0), fetch_frame(0, _BATCH_BYTES, "warm"), metadata_frame()]
+        request_cost_us(broker, sock, warming * _WARMING)
+        made = 1
+        for size in sizes:
+            while made < size:
+                partitions = min(_A_TOPIC, size - made)
+                make_topic(broker, sock, f"grown-{made}", partitions)
+                check_produced(
+                    sock, produce_frame(_BATCH_BYTES, f"grown-{made}", partitions=range(partitions))
+                )
+                made += partitions
+            for curve, request in (
+                (PRODUCE, _produce("warm", 0)),
+                (FETCH, fetch_frame(0, _BATCH_BYTES, "warm")),
+                (METADATA_ONE, _metadata_of("warm")),
+                (METADATA_ALL, metadata_frame()),
+            ):
+                request_cost_us(broker, sock, [request] * 20)
+                growth.add(curve, size, request_cost_us(broker, sock, [request] * _REQUESTS))
+            growth.add(MEMORY, size, broker.resident_mib())
 
 
 def _topics(size: int) -> list[tuple[str, int]]:
@@ -164,7 +199,7 @@ def _metadata_of(topic: str) -> bytes:
     return frame(METADATA.key, METADATA_VERSION, request)
 
 
-QUESTION = Question("growth_partitions", "How does cost grow with partitions?", ask, minutes=2)
+QUESTION = Question("growth_partitions", "How does cost grow with partitions?", ask, minutes=3.4)
 
 if __name__ == "__main__":
     run(QUESTION)

@@ -8,16 +8,27 @@ Measured is the processor time of the event loop, and said for a record and for 
 
 The broker does not look into a batch. So a record in a full batch should cost as much as its bytes do, and no
 byte more in a large record than in a small one; and a record that comes alone should cost what a request
-costs until its bytes cost more than that.
+costs until its bytes cost more than that. Apache Kafka stands beside.
 """
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from socket import socket
 
-from frames import check_fetched, check_produced, create_topic, fetch_frame, produce_frame_of, receive_frame
-from growing import FLAT, LINEAR, Curve, Growth, Plotted, connection, cost_us, pinned
+from frames import check_fetched, check_produced, fetch_frame, produce_frame_of, receive_frame
+from growing import (
+    FLAT,
+    LINEAR,
+    Curve,
+    Growth,
+    Plotted,
+    connection,
+    cost_us,
+    make_topic,
+    measure_kafka,
+    pinned,
+)
 from instrument.answers import Answer
 from instrument.question import Options, Question, alternating, progress, run
 from rivals import RunningBroker, start
@@ -31,6 +42,7 @@ _BYTES_A_TURN = 32 * 1024 * 1024
 _REQUESTS_A_TURN = 200
 _PRODUCE_VERSION = 9
 _ROOM_BYTES = 4096
+_KAFKAS_WARMING = 2
 _SETTINGS = {"message.max.bytes": 12 * 1024 * 1024}
 
 PRODUCE_BYTE = Curve("produce, full batch: a byte", "ns of processor", FLAT)
@@ -48,12 +60,15 @@ def ask(options: Options) -> Answer:
     with start("wirekafka", options.folder, _SETTINGS) as broker, connection(broker) as sock:
         pinned(broker)
         for number, size in alternating(options.rounds, *sizes):
-            for gathered in (True, False):
-                topic = f"{size}-{number}-{gathered}"
-                create_topic(sock, topic)
-                _measure(growth, broker, sock, topic, size, gathered=gathered)
+            _measure_both(growth, broker, sock, str(number), size)
             if size == sizes[-1]:
                 progress(f"round {number + 1}: {growth.told([PRODUCE_BYTE, FETCH_BYTE], size)}")
+    notes = measure_kafka(
+        growth,
+        options.folder / "kafka",
+        lambda beside, broker: _ask_kafka(beside, broker, sizes),
+        _SETTINGS,
+    )
     records = Plotted(
         "record",
         "A record as it grows",
@@ -62,7 +77,25 @@ def ask(options: Options) -> Answer:
     return growth.answer(
         "Cost as records grow",
         [records, Plotted("byte", "A byte as records grow", [PRODUCE_BYTE, FETCH_BYTE])],
+        notes,
     )
+
+
+def _ask_kafka(growth: Growth, broker: RunningBroker, sizes: Sequence[int]) -> None:
+    with connection(broker) as sock:
+        for number in range(_KAFKAS_WARMING):
+            for size in sizes:
+                _measure_both(Growth(""), broker, sock, f"warm-{number}", size)
+        for size in sizes:
+            _measure_both(growth, broker, sock, "kafka", size)
+
+
+def _measure_both(growth: Growth, broker: RunningBroker, sock: socket, suffix: str, size: int) -> None:
+    """A full batch, then a record alone."""
+    for gathered in (True, False):
+        topic = f"{size}-{suffix}-{gathered}"
+        make_topic(broker, sock, topic)
+        _measure(growth, broker, sock, topic, size, gathered=gathered)
 
 
 def _measure(
@@ -94,7 +127,7 @@ def _ask_all(sock: socket, requests: Iterator[bytes], room: bytearray) -> int:
     return count
 
 
-QUESTION = Question("growth_records", "How does cost grow with records?", ask, minutes=1)
+QUESTION = Question("growth_records", "How does cost grow with records?", ask, minutes=0.5)
 
 if __name__ == "__main__":
     run(QUESTION)

@@ -177,7 +177,7 @@ QUESTION = Question(
     "latency",
     "How long until a record is acknowledged, and until its consumer has it?",
     ask,
-    minutes=3,
+    minutes=3.3,
     prepare=rivals.fetch_all,
 )
 

@@ -203,7 +203,7 @@ def _costs(turns: Sequence[Turn]) -> Spread:
     return Spread([turn.processor_us_a_request for turn in turns], "us")
 
 
-QUESTION = Question("limit", __doc__.splitlines()[0], ask, minutes=2, rounds=7)
+QUESTION = Question("limit", __doc__.splitlines()[0], ask, minutes=1.2, rounds=7)
 
 if __name__ == "__main__":
     run(QUESTION)

@@ -23,7 +23,7 @@ QUESTION = Question(
     "paper",
     "Do the ratios of the paper of 2011, figures 4 and 5, hold against today's RabbitMQ and ActiveMQ?",
     ask,
-    minutes=8,
+    minutes=8.6,
     prepare=fetch,
 )
 

@@ -265,7 +265,7 @@ def _made(side: Side) -> str:
 
 
 QUESTION = Question(
-    "pauses", "Does Python's garbage collector keep requests waiting?", ask, minutes=1.2, rounds=5
+    "pauses", "Does Python's garbage collector keep requests waiting?", ask, minutes=1.6, rounds=5
 )
 
 if __name__ == "__main__":

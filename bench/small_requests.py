@@ -226,7 +226,7 @@ def _table(
     return Table(title, [*columns, "cost / the first's"] if relative is not None else columns, rows)
 
 
-QUESTION = Question("small_requests", __doc__.splitlines()[0], ask, minutes=1, rounds=5)
+QUESTION = Question("small_requests", __doc__.splitlines()[0], ask, minutes=0.9, rounds=5)
 
 if __name__ == "__main__":
     run(QUESTION)

@@ -184,7 +184,7 @@ QUESTION = Question(
     "startup",
     "How soon does a broker take a record, and how much memory does it hold?",
     ask,
-    minutes=2,
+    minutes=1.9,
     prepare=rivals.fetch_all,
 )
 

@@ -7,14 +7,18 @@ from instrument.answers import Answer, Bars, Cell, Lines, Series, Spread, Table
 from instrument.figures import Figure
 
 from clients.fleet import CLIENTS
-from clients.measured import BASE, BATCHING, DIRECTIONS, KAFKA, OURS, OUT, POINTS, Measured, Place, points
+from clients.measured import BASE, BATCHING, DIRECTIONS, IN, KAFKA, OURS, OUT, POINTS, Measured, Place, points
 
 OTHERS = ("kfake", "tansu", "librdkafka-mock")
 OTHERS_CLIENT = "confluent-kafka"
 QUANTITIES = {"records_a_second": "records/s", "mb_a_second": "MB/s", "cpu_seconds_a_gb": "CPU-s a GB"}
 TARGETS = {"records_a_second": (1.2, False), "cpu_seconds_a_gb": (0.5, True)}
 """What the ratio to Apache Kafka's must be, and whether that is the most it may be."""
-PLOTS = {"mb_a_second": "throughput", "cpu_seconds_a_gb": "cpu"}
+PLOTS = {
+    "mb_a_second": ("throughput", "Throughput", "MB/s"),
+    "cpu_seconds_a_gb": ("cpu", "The broker's processor time", "CPU-s a GB"),
+}
+"""Of each the name of its file, its title, its unit."""
 NOTES = (
     "Ratios are of two turns right after one another; the figures with targets are medians over all points "
     "and rounds. A client's rate is what it tells itself (perf-test: kafka-consumer-perf-test's "
@@ -36,6 +40,9 @@ NOTES = (
 )
 
 
+WAYS = {IN: "writing", OUT: "reading"}
+
+
 def answer(measured: Measured) -> Answer:
     """Tell all of it."""
     figures = [
@@ -51,7 +58,10 @@ def answer(measured: Measured) -> Answer:
     plots = [_plot(measured, verb, quantity) for quantity, verb in itertools.product(PLOTS, DIRECTIONS)]
     absent = [f"{name} was not measured: {reason}" for name, reason in measured.absent.items()]
     return Answer(
-        [*figures, memory], tables, [*plots, _warming_plot(measured)], [_left(measured), *NOTES, *absent]
+        [*figures, memory],
+        tables,
+        [*plots, _warming_plot(measured)],
+        [_left(measured), _first_turns(measured), *NOTES, *absent],
     )
 
 
@@ -69,6 +79,17 @@ def _left(measured: Measured) -> str:
         "How much is the client's: a client cannot be quicker than its busiest thread, nor than all its "
         "threads on all processors. By that the largest ratio to Apache Kafka that any broker could have in "
         f"reading on this machine is {' and '.join(told)} (median over all points)."
+    )
+
+
+def _first_turns(measured: Measured) -> str:
+    told = []
+    for verb, direction in DIRECTIONS.items():
+        ours, kafkas = (measured.warming[name, verb][0].cpu_seconds_a_gb for name in (OURS, KAFKA))
+        told.append(f"{direction} {ours:.2f} and {kafkas:.2f}")
+    return (
+        "The broker's processor time in the first turn after its start, perf-test, wirekafka's and Apache "
+        f"Kafka's, CPU-s a GB: {'; '.join(told)}. No figure counts these."
     )
 
 
@@ -142,9 +163,9 @@ def _plot(measured: Measured, verb: str, quantity: str) -> Bars:
         ]
         for client, name in itertools.product(BATCHING, (OURS, KAFKA))
     }
-    title = f"{QUANTITIES[quantity]} {DIRECTIONS[verb]}"
+    name, title, unit = PLOTS[quantity]
     groups = [point.name for point in points(verb)]
-    return Bars(f"{PLOTS[quantity]}_{DIRECTIONS[verb]}", title, QUANTITIES[quantity], groups, series)
+    return Bars(f"{name}_{DIRECTIONS[verb]}", f"{title}, {WAYS[verb]}", unit, groups, series)
 
 
 def _warming_plot(measured: Measured) -> Lines:

@@ -1,18 +1,17 @@
 """A broker that has its turns with the stock clients, and what a turn gives. Called by `throughput`."""
 
-import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from instrument.processes import PROCESSORS
 from rivals import RIVALS, RunningBroker
 
 from clients.fleet import Fleet
+from clients.leaders import wait_for_leaders
 from clients.work import SILENT, Work
 
 MOST_RECORDS: Mapping[str, Mapping[str, int]] = {
@@ -25,7 +24,7 @@ MOST_BYTES: Mapping[str, Mapping[str, float]] = {
 }
 """Of one turn: a second of the client's time or less. A client may read what others have written before."""
 MANY = 8
-_ADMIN_SECONDS, _AGAIN_SECONDS = 30.0, 0.05
+_ADMIN_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,33 +76,9 @@ class Side:
             yield
             return
         _wait(self._admin.create_topics([NewTopic(name, partitions, 1)]))
-        self._wait_until_there(name, partitions)
+        wait_for_leaders(self.broker.bootstrap, name, partitions)
         yield
         _wait(self._admin.delete_topics([name]))
-
-    def _wait_until_there(self, topic: str, partitions: int) -> None:
-        """Apache Kafka says that a topic is made some 0.3 s before all its partitions have their leader.
-
-        An idempotent producer of Java (kafka-producer-perf-test) that begins meanwhile is stuck with a batch:
-        it waits for them until they are too old, 120 s.
-        """
-        deadline = time.monotonic() + _ADMIN_SECONDS
-        while not self._have_leaders([TopicPartition(topic, number) for number in range(partitions)]):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{topic} has no leaders")
-            time.sleep(_AGAIN_SECONDS)
-
-    def _have_leaders(self, partitions: list[TopicPartition]) -> bool:
-        # A new client each time: librdkafka's keeps to it that a partition is unknown.
-        asking = Consumer({"bootstrap.servers": self.broker.bootstrap, "group.id": "bench", **SILENT})
-        try:
-            for partition in partitions:
-                asking.get_watermark_offsets(partition, timeout=_ADMIN_SECONDS)
-        except KafkaException:
-            return False
-        finally:
-            asking.close()
-        return True
 
     def turn(self, fleet: Fleet, point: Point, verb: str, topic: str, *, share: float = 1.0) -> Turn:
         """Let a client write what a turn has, or read that much; several readers read a part of it each."""

@@ -5,6 +5,7 @@ lines' ends where there is room, else in a legend. One broker has one colour in 
 """
 
 import math
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -27,6 +28,9 @@ COLOURS = {
 }
 """By what a name begins with; other names have the others in their order."""
 OTHERS = ("#30638e", "#3d9a6d", "#e0a030", "#8a6fb0", "#d1495b", "#5aa0b8", "#7a5c45", "#9a9a9a")
+BESIDE = "Apache Kafka: "
+"""A line whose name is this and another line's has the same colour, and is dashed."""
+_NO_LABEL = "_"
 _DASHES = ("-", "--", ":", "-.")
 _INK, _FAINT = "#333333", "#e3e3e3"
 _STYLE: dict[Any, object] = {  # matplotlib knows its keys one by one
@@ -56,6 +60,7 @@ _MOST_NAMES_AT_ENDS = 8
 _LEAST_BETWEEN_NAMES, _LEAST_RIGHT = 0.055, 0.85
 """Fractions of the plot's height and width."""
 _LONGEST_AT_ENDS, _LETTERS_A_LINE, _LETTERS_OF_A_HANDLE = 22, 84, 6
+_MILLION = 1_000_000
 _MOST_MARKED, _MOST_BARS_WITH_NUMBERS = 25, 18
 
 
@@ -94,14 +99,24 @@ class Look(NamedTuple):
 
 def looks(names: Sequence[str]) -> list[Look]:
     """A look for each: a broker has its own colour, a second line of the same broker other dashes."""
-    brokers = [_broker(name) for name in names]
+    alone = [name for name in names if _with(name, names) is None]
+    brokers = [_broker(name) for name in alone]
     free = [colour for colour in OTHERS if colour not in {COLOURS.get(broker) for broker in brokers}]
-    found: list[Look] = []
-    for place, broker in enumerate(brokers):
+    found: dict[str, Look] = {}
+    for place, (name, broker) in enumerate(zip(alone, brokers, strict=True)):
         colour = COLOURS.get(broker) or free[brokers[:place].count("") % len(free)]
-        earlier = sum(look.colour == colour for look in found)
-        found.append(Look(colour, _DASHES[earlier % len(_DASHES)], 0.6**earlier))
-    return found
+        earlier = sum(look.colour == colour for look in found.values())
+        found[name] = Look(colour, _DASHES[earlier % len(_DASHES)], 0.6**earlier)
+    for name in names:
+        if (beside := _with(name, names)) is not None:
+            found[name] = found[beside]._replace(dashes="--", opacity=0.6)
+    return [found[name] for name in names]
+
+
+def _with(name: str, names: Sequence[str]) -> str | None:
+    """The line that this one stands beside."""
+    other = name.removeprefix(BESIDE)
+    return other if other != name and other in names else None
 
 
 def _broker(name: str) -> str:
@@ -112,12 +127,16 @@ def _broker(name: str) -> str:
 
 def _draw_lines(axes: "Axes", plot: Lines) -> None:
     axes.set_xlabel(plot.x_label)
-    for series, look in zip(plot.series, looks([one.name for one in plot.series]), strict=True):
+    names = [one.name for one in plot.series]
+    for series, look in zip(plot.series, looks(names), strict=True):
         marker = "o" if len(series.xs) <= _MOST_MARKED else ""
-        (line,) = axes.plot(series.xs, series.ys, color=look.colour, linestyle=look.dashes, label=series.name)
+        label = series.name if _with(series.name, names) is None else _NO_LABEL
+        (line,) = axes.plot(series.xs, series.ys, color=look.colour, linestyle=look.dashes, label=label)
         line.set(linewidth=2, marker=marker, markersize=4.5)
         if series.low is not None and series.high is not None:
             axes.fill_between(series.xs, series.low, series.high, color=look.colour, alpha=0.18, linewidth=0)
+    if any(_with(name, names) for name in names):
+        axes.plot([], [], color=_INK, linestyle="--", linewidth=2, label=BESIDE.rstrip(": "))
     _scale_axis(axes, "x", is_log=plot.log_x)
     _scale_axis(axes, "y", is_log=plot.log_y)
     if _end_together(axes, plot.series):
@@ -141,11 +160,17 @@ def _draw_bars(axes: "Axes", plot: Bars) -> None:
         axes.errorbar(places, heights, [lows, highs], fmt="none", ecolor=_INK, elinewidth=1, capsize=2.5)
         for place, spread in measured if few else ():
             _write_number(axes, place, spread)
-    axes.set_xticks(range(len(plot.groups)), plot.groups)
+    axes.set_xticks(range(len(plot.groups)), [_in_lines(group, len(plot.groups)) for group in plot.groups])
     axes.tick_params(axis="x", length=0)
     _scale_axis(axes, "y", is_log=plot.log_y)
     if len(plot.series) > 1:
         _put_legend(axes)
+
+
+def _in_lines(group: str, groups: int) -> str:
+    """A group's name broken where it would touch the next one's."""
+    most = max(_LETTERS_A_LINE // groups, max((len(word) for word in group.split()), default=1))
+    return "\n".join(textwrap.wrap(group, most, break_long_words=False)) or group
 
 
 def _write_number(axes: "Axes", place: float, spread: Spread) -> None:
@@ -180,6 +205,8 @@ def _decades(least: float, most: float) -> tuple[float, float]:
 
 
 def _tick(value: float) -> str:
+    if value >= _MILLION:
+        return f"{value / _MILLION:,.10g}M"
     return f"{value:,.0f}" if value == round(value) else f"{value:,.10g}"
 
 
@@ -191,7 +218,7 @@ def _put_legend(axes: "Axes") -> None:
         bbox_to_anchor=(0, 1),
         ncols=len(widths) if fits_one_line else max(1, _LETTERS_A_LINE // max(widths)),
         columnspacing=1.4,
-        handlelength=1.6,
+        handlelength=2.0,
         borderpad=0,
     )
 

@@ -92,11 +92,13 @@ class _Place:
         if self.broker.name not in RIVALS:
             yield name  # a queue is made by who uses it first, and is empty when its messages are consumed
             return
+        from clients.leaders import wait_for_leaders
         from confluent_kafka.admin import AdminClient
         from confluent_kafka.cimpl import NewTopic
 
         admin = AdminClient({"bootstrap.servers": self.broker.bootstrap, "log_level": 0})
         admin.create_topics([NewTopic(name, 1, 1)])[name].result(30)
+        wait_for_leaders(self.broker.bootstrap, name)
         yield name
         admin.delete_topics([name])[name].result(30)
 

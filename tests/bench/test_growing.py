@@ -51,3 +51,14 @@ def test_curve_without_a_limit_is_told_and_not_judged() -> None:
     assert not growth.figures()
     assert growth.lines(Plotted("memory", "Memory", [curve])).series[0].ys == [6.0]
     assert growth.table("Cost").rows[0][0] == "memory, KiB"
+
+
+def test_apache_kafka_stands_beside_a_curve_and_is_not_judged() -> None:
+    growth, curve = Growth("things"), Curve("cost", "us", FLAT)
+    growth.add(curve, 1, 5.0)
+    growth.beside().add(curve, 1, 50.0)
+
+    ours, kafkas = growth.lines(Plotted("cost", "Cost", [curve])).series
+    assert (ours.name, ours.ys, kafkas.name, kafkas.ys) == ("cost", [5.0], "Apache Kafka: cost", [50.0])
+    assert [figure.name for figure in growth.figures()] == ["cost: slope"]
+    assert [row[0] for row in growth.table("Cost").rows] == ["cost, us", "Apache Kafka: cost, us"]

@@ -4,10 +4,13 @@ import itertools
 from typing import Any
 
 import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.broker.conftest import MakePartition
 from tests.broker.support import append
 from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan, FetchSessions
+from wirekafka.broker.fetching import FetchLimits, deadline_of, wait_for_more
 from wirekafka.protocol.apis.fetch import (
     EpochEndOffset,
     FetchPartition,
@@ -565,3 +568,90 @@ def test_session_that_ends_while_a_request_waits_keeps_its_bells(make_partition:
     idle.partitions[1].ring()
 
     assert (woken, idle.watched()) == ([1], [0, 2])
+
+
+# --- two requests of one session, and what happens before the first waits
+
+
+LIMITS = FetchLimits(min_bytes=1, max_bytes=1 << 20, max_wait_ms=60_000, committed_only=False)
+
+
+class Waiting:
+    """A request that waits for a byte, until a deadline far away; `woken` says when it was, in seconds."""
+
+    def __init__(self, plan: FetchPlan) -> None:
+        self._plan = plan
+        self._sizes = dict.fromkeys(plan.partitions, 0)
+        self.woken: float | None = None
+        plan.watch()
+
+    async def wait(self) -> None:
+        assert await wait_for_more(self._plan, LIMITS, self._sizes, deadline_of(LIMITS))
+        self.woken = trio.current_time()
+
+
+async def test_who_is_overtaken_before_it_waits_leaves_the_other_its_bell(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """Its earlier answers, to a peer that reads slowly, are sent before it waits."""
+    idle = Idle(make_partition)
+    late = Waiting(idle.plan)
+    other = Waiting(idle.next())
+    nursery.start_soon(other.wait)
+    await wait_all_tasks_blocked()
+
+    await late.wait()
+    append(idle.partitions[1])
+    await wait_all_tasks_blocked()
+
+    assert (late.woken, other.woken) == (0, 0)
+
+
+async def test_who_is_overtaken_while_it_waits_takes_no_ring_of_the_other(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """The records come after the other has been planned, and before the first is gone."""
+    idle = Idle(make_partition)
+    first = Waiting(idle.plan)
+    nursery.start_soon(first.wait)
+    await wait_all_tasks_blocked()
+
+    other = Waiting(idle.next())
+    append(idle.partitions[1])
+    await wait_all_tasks_blocked()
+    await other.wait()
+
+    assert (first.woken, other.woken) == (0, 0)
+
+
+async def test_session_that_ends_before_its_request_waits_lets_it_hear_of_records(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """It is answered as any other, and leaves nobody at the partitions."""
+    idle = Idle(make_partition)
+    late = Waiting(idle.plan)
+    idle.sessions.plan(session=idle.id, epoch=-1)
+
+    nursery.start_soon(late.wait)
+    await wait_all_tasks_blocked()
+    append(idle.partitions[1])
+    await wait_all_tasks_blocked()
+
+    assert (late.woken, idle.watched()) == (0, [])
+
+
+async def test_partition_at_rest_that_rings_before_the_request_watches_is_heard(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """An index may be read in a thread between the plan and the first look."""
+    idle = Idle(make_partition)
+    idle.rest()
+    plan = idle.next(0)
+    append(idle.partitions[1])
+
+    waiting = Waiting(plan)
+    await waiting.wait()
+
+    assert (keys(plan), waiting.woken) == ([0], 0)
+    plan.look_again()
+    assert keys(plan) == [0, 1]

@@ -466,6 +466,47 @@ async def test_only_partitions_that_have_grown_are_looked_at_again(
     assert len(reads) == 10 + 3 + 10
 
 
+async def test_where_a_byte_is_enough_what_rings_is_read_once(
+    make_partition: MakePartition,
+    nursery: trio.Nursery,
+    autojump_clock: MockClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is estimated: the answer would be read right after."""
+    quiet, grows = make_partition(), make_partition("u")
+    reads: list[str] = []
+    read = Partition.read
+
+    def note_and_read(partition: Partition, *what: Any, **how: Any) -> Any:
+        reads.append(str(partition.topic_partition))
+        return read(partition, *what, **how)
+
+    monkeypatch.setattr(Partition, "read", note_and_read)
+    nursery.start_soon(after, 1, partial(append, grows))
+    answer = await Reader().wants(quiet).wants(grows).fetch(min_bytes=1)
+
+    assert sizes(answer) == [0, len(batch())]
+    assert reads == 2 * ["t-0", "u-0"]
+
+
+async def test_partition_that_rings_with_nothing_to_read_is_waited_for_again(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """As often as it rings, and not beyond the deadline: until then what comes later is answered."""
+    partition = make_partition()
+    for second in (1, 2, 3):
+        nursery.start_soon(after, second, partition.ring)
+    [data] = await Reader().wants(partition).fetch(wait_s=4)
+
+    assert (data.records, trio.current_time()) == (b"", pytest.approx(4))
+
+    nursery.start_soon(after, 1, partition.ring)
+    nursery.start_soon(after, 2, partial(append, partition))
+    answer = await Reader().wants(partition).fetch(wait_s=4)
+
+    assert (sizes(answer), trio.current_time()) == ([len(batch())], pytest.approx(6))
+
+
 async def test_estimate_that_was_too_high_goes_on_waiting(
     make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:

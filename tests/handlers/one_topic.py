@@ -1,21 +1,20 @@
-"""A broker that is one topic of two partitions: all that produce asks for, without a socket or a thread."""
+"""A broker that is one topic of two partitions: all that produce and fetch ask for, without a socket."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, cast
 
 from wirekafka.broker import Broker, Partition
-from wirekafka.handlers import ClientConnection, Endpoint, RequestContext
-from wirekafka.handlers.produce import produce
-from wirekafka.handlers.repeated_produce import RepeatedProduce
+from wirekafka.broker.fetch_sessions import FetchSessions
+from wirekafka.handlers import HANDLERS, ClientConnection, Endpoint, Repeated, RequestContext
 from wirekafka.ids import TopicPartition
-from wirekafka.protocol.apis.produce import ProduceRequest
 from wirekafka.protocol.connection import ServerConnection, response_parts
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
-from wirekafka.storage import Files, LogConfig, LogDirectory
+from wirekafka.storage import Files, FileSlice, LogConfig, LogDirectory
 
 NOW_MS = 1_700_000_000_000
 TOPIC_ID = b"\x07" * 16
@@ -31,6 +30,11 @@ def split(answers: bytes) -> list[bytes]:
         frames.append(answers[:end])
         answers = answers[end:]
     return frames
+
+
+def joined(parts: Sequence[Sized]) -> bytes:
+    """What is sent."""
+    return b"".join(part.read() if isinstance(part, FileSlice) else cast(bytes, part) for part in parts)
 
 
 class CountingFiles(Files):
@@ -63,17 +67,31 @@ class Topic:
             Partition(self.directory.open_log(TopicPartition("t", index), TOPIC_ID, config, now_ms=NOW_MS), 0)
             for index in range(PARTITIONS)
         ]
+        self.sessions = FetchSessions(slots=10, draw_id=count(1).__next__)
+        self.taken = 0
+        """How many requests were answered as repeated ones."""
+        self.fetch_max_bytes = 55 * 1024 * 1024
         self.client = ClientConnection(
-            broker=cast(Broker, SimpleNamespace(partitions=self, clock=self)),
+            broker=cast(
+                Broker,
+                SimpleNamespace(partitions=self, clock=self, settings=self, fetch_sessions=self.sessions),
+            ),
             peer="127.0.0.1:1",
             client_host="/127.0.0.1",
             endpoint=Endpoint("127.0.0.1", 1),
             advertised={},
         )
-        self.repeated = RepeatedProduce(self.client)
+        self.repeated = Repeated(self.client)
 
     def wall_ms(self) -> int:
         return NOW_MS
+
+    def now_ms(self) -> int:
+        return NOW_MS
+
+    def get_int(self, name: str) -> int:
+        assert name == "fetch.max.bytes"
+        return self.fetch_max_bytes
 
     def name_of(self, topic_id: bytes) -> str:
         return "t"
@@ -101,21 +119,22 @@ class Topic:
         answers: list[bytes] = []
         while True:
             if repeats:
-                count, joined = self.repeated.answers(connection.frames)
-                answers += split(joined)
-                if count:
+                number, parts = self.repeated.answers(connection.frames)
+                answers += split(joined(parts))
+                if number:
+                    self.taken += number
                     continue
             request = connection.next_request()
             if request is None:
                 return answers
             context = RequestContext(self.client, request.version, request.client_id)
-            message = cast(ProduceRequest, request.message)
+            handler = HANDLERS[request.api.key]
             try:
-                response = await produce.function(message, context)
+                response = await handler.function(request.message, context)
             except KafkaError as error:
-                response = produce.refusal(message, error)
+                response = handler.refusal(request.message, error)
             if response is not None:
-                answers.append(b"".join(cast(Sequence[bytes], response_parts(request, response))))
+                answers.append(joined(response_parts(request, response)))
             self.repeated.learn(request)
 
     def stored(self) -> list[bytes]:

@@ -8,14 +8,27 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.handlers.one_topic import MAX_REQUEST_BYTES, NOW_MS, PARTITIONS, TOPIC_ID, a_topic
+from tests.handlers.one_topic import (
+    MAX_REQUEST_BYTES,
+    NOW_MS,
+    PARTITIONS,
+    TOPIC_ID,
+    Topic,
+    a_topic,
+    joined,
+    split,
+)
 from tests.handlers.support import batch
 from tests.support.raw_client import parse_response, request_frame
 from wirekafka.broker import Partition
 from wirekafka.handlers import CloseConnection
+from wirekafka.protocol.alike import Likenesses
 from wirekafka.protocol.apis.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from wirekafka.protocol.connection import ServerConnection
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.framing import FrameBuffer
+from wirekafka.storage import Run
+from wirekafka.storage.segments.segment import Segment
 
 OWN_TOPIC = "__consumer_offsets"
 
@@ -119,9 +132,128 @@ async def test_a_failed_write_of_what_is_not_answered_closes_the_connection() ->
         connection = received(frame(good(), 6) + frame(good(), acks=0))
 
         count, refused = topic.repeated.answers(connection.frames)
-        assert (count, answered([refused])) == (1, [(6, ErrorCode.KAFKA_STORAGE_ERROR, -1)])
+        assert (count, answered([joined(refused)])) == (1, [(6, ErrorCode.KAFKA_STORAGE_ERROR, -1)])
         with pytest.raises(CloseConnection, match="acks=0 produce failed"):
             topic.repeated.answers(connection.frames)
+
+
+# --- a fault of ours
+
+
+OUR_FAULT = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "A bug.")
+
+
+def failing(*arguments: Any, **named: Any) -> Any:
+    raise ZeroDivisionError("a bug")
+
+
+async def after_a_fault(topic: Topic, data: bytes) -> tuple[int, list[tuple[int, int, int]], FrameBuffer]:
+    """How many requests are answered in spite of it, how, and what is left."""
+    frames = received(data).frames
+    with pytest.raises(ZeroDivisionError):
+        topic.repeated.answers(frames)
+    count, parts = topic.repeated.answers_after(OUR_FAULT, frames)
+    return count, answered(split(joined(parts))), frames
+
+
+@pytest.mark.parametrize("where", [(Run, "take"), (Partition, "begin_run"), (Likenesses, "find")])
+async def test_after_a_fault_before_the_write_requests_go_the_usual_way(
+    where: tuple[type, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are as they came."""
+    with a_topic() as topic:
+        await topic.answers_to(frame(good()) * 2)
+        data = frame(good(), 1) + frame(good(), 2)
+        with monkeypatch.context() as faulty:
+            faulty.setattr(*where, failing)
+            count, answers, frames = await after_a_fault(topic, data)
+
+        view, start, end = frames.unread()
+        left = bytes(view[start:end])
+
+        assert (count, answers, left) == (0, [], data)
+        assert answered(await topic.answers_to(left)) == [(1, 0, 2), (2, 0, 3)]
+
+
+async def test_a_fault_in_the_middle_of_a_run_leaves_its_batches_as_they_were(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those that were taken in before it, too."""
+    with a_topic() as topic:
+        await topic.answers_to(frame(good()) * 2)
+        data = b"".join(frame(good(), number) for number in range(3))
+        take, taken = Run.take, []
+
+        def second_fails(run: Run, records: memoryview) -> int:
+            taken.append(take(run, records))
+            return taken[-1] if len(taken) < 2 else failing()
+
+        with monkeypatch.context() as faulty:
+            faulty.setattr(Run, "take", second_fails)
+            count, _, frames = await after_a_fault(topic, data)
+
+        view, start, end = frames.unread()
+
+        assert (count, taken, bytes(view[start:end])) == (0, [2, 3], data)
+
+
+@pytest.mark.parametrize("where", [(Run, "write"), (Segment, "append_several"), (Partition, "end_run")])
+async def test_after_a_fault_at_the_write_its_batches_are_refused(
+    where: tuple[type, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written before is answered truly; what comes behind goes the usual way."""
+    with a_topic() as topic:
+        for index in range(PARTITIONS):
+            await topic.answers_to(frame(good(), index=index) * 2)
+        real, calls = getattr(*where), []
+
+        def second_fails(*arguments: Any) -> Any:
+            calls.append(arguments)
+            return real(*arguments) if len(calls) != 2 else failing()
+
+        monkeypatch.setattr(*where, second_fails)
+        data = b"".join(frame(good(), number, index=index) for number, index in enumerate([0, 0, 1, 1, 0]))
+
+        count, answers, frames = await after_a_fault(topic, data)
+        rest, parts = topic.repeated.answers(frames)
+
+        refused = [(number, ErrorCode.UNKNOWN_SERVER_ERROR, -1) for number in (2, 3)]
+        assert (count, answers) == (4, [(0, 0, 2), (1, 0, 3), *refused])
+        assert (rest, answered([joined(parts)])) == (1, [(4, 0, 4)])
+        assert [partition.log.log_end_offset for partition in topic.partitions] == [5, 2]
+
+
+async def test_after_a_fault_at_the_write_of_what_is_not_answered_the_connection_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in the usual way; it is acks=0."""
+    with a_topic() as topic:
+        await topic.answers_to(frame(good(), acks=0) * 2)
+        monkeypatch.setattr(Partition, "end_run", failing)
+
+        with pytest.raises(CloseConnection, match="acks=0 produce failed"):
+            await after_a_fault(topic, frame(good(), acks=0))
+
+
+async def test_the_same_sent_again_after_a_failed_write_is_there_once() -> None:
+    """An idempotent producer's; the numbers go on where they were."""
+    with a_topic() as topic:
+        producer = {"producer_id": 1, "producer_epoch": 0}
+
+        def numbered(first: int, count: int) -> bytes:
+            sequences = range(first, first + count)
+            return b"".join(frame(good(**producer, base_sequence=n), n) for n in sequences)
+
+        await topic.answers_to(numbered(0, 2))
+        topic.files.is_full = True
+        refused = await topic.answers_to(numbered(2, 3))
+        topic.files.is_full = False
+        again = await topic.answers_to(numbered(2, 3))
+        twice = await topic.answers_to(numbered(2, 3))
+
+        assert [code for _, code, _ in answered(refused)] == [ErrorCode.KAFKA_STORAGE_ERROR] * 3
+        assert answered(again) == answered(twice) == [(2, 0, 2), (3, 0, 3), (4, 0, 4)]
+        assert topic.partitions[0].log.log_end_offset == 5
 
 
 NOT_REPEATED = {
@@ -137,7 +269,7 @@ async def test_what_needs_more_than_to_be_written_is_not_learnt(facts: dict[str,
         await topic.answers_to(frame(good(), **facts) * 2)
         connection = received(frame(good(), **facts))
 
-        assert topic.repeated.answers(connection.frames) == (0, b"")
+        assert topic.repeated.answers(connection.frames) == (0, ())
 
 
 @pytest.mark.parametrize(

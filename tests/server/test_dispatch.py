@@ -277,20 +277,34 @@ def test_heartbeat_may_wait_for_a_client_that_bears_it() -> None:
     assert may_wait(received(APIS[12], 4), patient)
 
 
-def test_repeated_requests_that_fail_close_the_connection(
+def test_repeated_requests_that_fail_go_the_usual_way(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Which of them were written is not known then; the log has the traceback."""
+    """But for those that were being written; the log has the traceback."""
+    errors: list[KafkaError] = []
 
     def fail(repeated: Repeated, frames: FrameBuffer) -> Any:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(Repeated, "answers", fail)
+    def answers_after(repeated: Repeated, error: KafkaError, frames: FrameBuffer) -> tuple[int, list[bytes]]:
+        errors.append(error)
+        return 2, [b"two"]
 
-    with pytest.raises(CloseConnection):
-        answer_repeated(Repeated(CLIENT), FrameBuffer(100), CLIENT)
-    assert "a repeated request from 127.0.0.1:1000 failed" in caplog.text
+    monkeypatch.setattr(Repeated, "answers", fail)
+    monkeypatch.setattr(Repeated, "answers_after", answers_after)
+
+    assert answer_repeated(Repeated(CLIENT), FrameBuffer(100), CLIENT) == (2, [b"two"])
+    assert [error.code for error in errors] == [ErrorCode.UNKNOWN_SERVER_ERROR]
+    assert "repeated requests from 127.0.0.1:1000 failed" in caplog.text
     assert "ZeroDivisionError: a bug" in caplog.text
+
+
+def test_a_repeated_request_may_close_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the connection's to do."""
+    monkeypatch.setattr(Repeated, "answers", raising(CloseConnection("asked to")))
+
+    with pytest.raises(CloseConnection, match="asked to"):
+        answer_repeated(Repeated(CLIENT), FrameBuffer(100), CLIENT)
 
 
 def test_a_failing_handler_leaves_the_connection_as_it_is(

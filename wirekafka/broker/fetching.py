@@ -25,6 +25,7 @@ from wirekafka.storage import FileSlice, read_indexes
 
 _UNKNOWN_OFFSET = -1
 _MOST_BYTES_INDEXED_INLINE = 1024 * 1024
+_ANY_BYTES = 1
 _NOT_FOUND = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
@@ -86,12 +87,15 @@ async def wait_for_more(
 
     The plan's partitions are watched since they were last read, when there was what `sizes` says. Those
     that ring are looked at again, and no others: a consumer of a thousand partitions that waits for a
-    megabyte is woken by every append to any of them. False when trio's clock, in seconds, shows the
-    deadline before.
+    megabyte is woken by every append to any of them. Where a byte is enough, the first that rings is, and is
+    left to the caller to read. False when trio's clock, in seconds, shows the deadline before.
     """
     with trio.CancelScope(deadline=deadline), _Watched(plan) as watched:
         while not plan.is_overtaken and sum(sizes.values()) < limits.min_bytes:
-            for fetched in await watched.rung():
+            rung = await watched.rung()
+            if limits.min_bytes <= _ANY_BYTES:
+                break
+            for fetched in rung:
                 data = _read_one(fetched, limits.max_bytes, limits, is_first=True)
                 sizes[fetched.key] = limits.min_bytes if _is_news(data) else _size_bytes(data)
                 del data

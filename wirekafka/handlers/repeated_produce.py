@@ -32,10 +32,30 @@ _MOST_CHARACTERS = 512
 """Of client id and topic name together, so that what is known of a peer stays small whatever it sends."""
 
 
+class _UnderWay:
+    """Requests that are alike, and what has become of them so far."""
+
+    __slots__ = ("answers", "done", "found", "writing")
+
+    def __init__(self, found: list[Alike]) -> None:
+        self.found = found
+        self.answers: list[bytes] = []
+        self.done = 0
+        """So many are answered, or have no answer."""
+        self.writing = 0
+        """So many behind those are being written."""
+
+    def taken(self, frames: FrameBuffer) -> tuple[int, bytes]:
+        """Take those that are done; give how many, and their answers."""
+        if self.done:
+            frames.pass_over(self.found[self.done - 1][3])
+        return self.done, b"".join(self.answers)
+
+
 class RepeatedProduce:
     """What one connection has produced so far, and the answers to more of it."""
 
-    __slots__ = ("_broker", "_likenesses", "_most", "_said")
+    __slots__ = ("_broker", "_likenesses", "_most", "_said", "_under_way")
 
     def __init__(self, client: ClientConnection) -> None:
         self._broker = client.broker
@@ -44,30 +64,47 @@ class RepeatedProduce:
         """How many are looked for: one, when the last was not plain: the next may not be either."""
         self._said: set[tuple[object, ...]] = set()
         """What the requests say that have a likeness."""
+        self._under_way: _UnderWay | None = None
+        """What `answers` is about: if that fails, `answers_after` goes on from there."""
 
     def answers(self, frames: FrameBuffer) -> tuple[int, bytes]:
         """Take the requests at hand that are alike and plain; give how many, and the frames that answer them.
 
-        Raises CloseConnection for a failed write of what is not answered.
+        Raises CloseConnection for a failed write of what is not answered. When anything else is raised
+        nothing is taken, and `answers_after` is to be called.
         """
         found = self._likenesses.find(frames, self._most)
         if not found:
             return _NONE
-        answers: list[bytes] = []
+        self._under_way = under_way = _UnderWay(found)
         now_ms = self._broker.clock.wall_ms()
-        done = 0
-        while done < len(found) and (count := self._append(found, done, now_ms, answers)):
-            done += count
-        if done:
-            frames.pass_over(found[done - 1][3])
-        self._most = MOST_BATCHES if done else 1
-        return done, b"".join(answers)
+        while under_way.done < len(found) and (count := self._append(under_way, now_ms)):
+            under_way.done += count
+            under_way.writing = 0
+        self._most = MOST_BATCHES if under_way.done else 1
+        self._under_way = None
+        return under_way.taken(frames)
 
-    def _append(self, found: list[Alike], first: int, now_ms: int, answers: list[bytes]) -> int:
-        """Append the batches from `first` on that go to one partition; answer, and give how many."""
+    def answers_after(self, error: KafkaError, frames: FrameBuffer) -> tuple[int, bytes]:
+        """Give what `answers` would have given, had it not failed in the middle.
+
+        Those of which it is not known how far they were written are answered with the error. Those behind
+        them are as they came: they go the usual way. Raises CloseConnection where none is awaited.
+        """
+        under_way, self._under_way, self._most = self._under_way, None, 1
+        if under_way is None:
+            return _NONE
+        for likeness, correlation_id, _, _ in under_way.found[under_way.done :][: under_way.writing]:
+            under_way.answers.append(_refusal(likeness, correlation_id, error))
+        under_way.done += under_way.writing
+        return under_way.taken(frames)
+
+    def _append(self, under_way: _UnderWay, now_ms: int) -> int:
+        """Append the next batches that go to one partition; answer, and give how many."""
+        found, first = under_way.found, under_way.done
         likeness = found[first][0]
-        if likeness.acks == 0 and answers:  # they go out first: the connection may have to be closed
-            return 0
+        if likeness.acks == 0 and under_way.answers:
+            return 0  # they go out first: the connection may have to be closed
         partition = self._partition_of(likeness)
         run = partition and partition.begin_run(now_ms=now_ms, acks_all=likeness.acks == _ACKS_ALL)
         if not partition or not run:
@@ -79,14 +116,15 @@ class RepeatedProduce:
             taken.append((correlation_id, base_offset))
         if not taken:
             return 0
+        under_way.writing = len(taken)
         try:
             partition.end_run(run)
         except KafkaError as error:
-            answers += [_refusal(likeness, correlation_id, error) for correlation_id, _ in taken]
+            under_way.answers += [_refusal(likeness, correlation_id, error) for correlation_id, _ in taken]
         else:
             if likeness.acks != 0:
                 answer, log_start_offset = likeness.answer, partition.log.log_start_offset
-                answers += [
+                under_way.answers += [
                     answer(correlation_id, offset, log_start_offset) for correlation_id, offset in taken
                 ]
         return len(taken)

@@ -37,15 +37,16 @@ def answer_repeated(
 ) -> tuple[int, Sequence[Sized]]:
     """Take the requests at hand that are as an earlier one; give their number, and their answers.
 
-    Raises CloseConnection where it fails, and for what Kafka answers so.
+    One that fails and has changed nothing goes the usual way. Raises CloseConnection for what Kafka
+    answers so.
     """
     try:
         return repeated.answers(frames)
     except CloseConnection:
         raise
     except Exception:
-        logger.exception("a repeated request from %s failed", client.peer)
-        raise CloseConnection("the broker failed at a repeated request") from None
+        logger.exception("repeated requests from %s failed", client.peer)
+        return repeated.answers_after(_OUR_FAULT, frames)
 
 
 def answer_now(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from instrument.answers import Bars, Lines, Plot, Series, Spread
-from instrument.plots import COLOURS, draw, looks
+from instrument.plots import BESIDE, COLOURS, draw, looks
 
 LINES = Lines(
     "memory",
@@ -40,6 +40,42 @@ def test_no_two_lines_look_the_same() -> None:
 
     assert len(set(looks(names))) == len(names)
     assert looks(names)[0].colour == looks(names)[3].colour
+
+
+def test_apache_kafka_beside_a_line_has_its_colour_and_is_dashed() -> None:
+    """So that one sees at once which two belong together."""
+    names = ["produce", f"{BESIDE}produce", "fetch", f"{BESIDE}fetch"]
+    produce, kafkas_produce, fetch, kafkas_fetch = looks(names)
+
+    assert (produce.colour, fetch.colour) == (kafkas_produce.colour, kafkas_fetch.colour)
+    assert produce.colour != fetch.colour
+    assert [look.dashes for look in looks(names)] == ["-", "--", "-", "--"]
+
+
+def test_legend_says_once_that_dashed_is_apache_kafka(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra bench is not installed")
+    names = ["produce", f"{BESIDE}produce", "fetch", f"{BESIDE}fetch"]
+    draw(
+        "q",
+        [Lines("beside", "Cost", "size", "us", [Series(name, [1, 2], [1, 2]) for name in names])],
+        tmp_path,
+    )
+    picture = (tmp_path / "q-beside.svg").read_text()
+
+    assert picture.count(">Apache Kafka<") == 1
+    assert picture.count(">produce<") == 1
+    assert f">{BESIDE}" not in picture
+
+
+def test_names_of_many_groups_are_broken_into_lines(tmp_path: Path) -> None:
+    """Or the first one's would lie upon the second's."""
+    pytest.importorskip("matplotlib", reason="the extra bench is not installed")
+    groups = ["1 KiB, 1 partition, acks=all", *(f"other {number}" for number in range(6))]
+    draw("q", [Bars("many", "Many", "MB/s", groups, {"a": [Spread([1.0])] * len(groups)})], tmp_path)
+    picture = (tmp_path / "q-many.svg").read_text()
+
+    assert ">1 KiB, 1<" in picture
+    assert ">other 0<" in picture
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 import pytest
 from instrument.processes import (
     MemoryOverTime,
+    busiest_seconds,
     cpu_seconds,
     free_port,
     loop_seconds,
     open_files,
     resident_mib,
+    thread_seconds,
 )
 
 _CHILD = "held = bytearray(40 << 20); sum(range(10**6)); print(1, flush=True); input()"
@@ -79,6 +81,16 @@ def test_process_that_is_gone_cannot_be_asked(parent: "subprocess.Popen[str]") -
 
     with pytest.raises(OSError, match="No such"):
         resident_mib(parent.pid)
+
+
+def test_busiest_thread_is_the_one_that_used_most_meanwhile() -> None:
+    """Whatever it had used before; one that has ended is not there to be asked."""
+    assert busiest_seconds({1: 5.0, 2: 1.0, 3: 9.0}, {1: 5.5, 2: 3.0, 4: 0.25}) == 2.0
+
+
+def test_every_thread_of_a_process_has_its_own_time(parent: "subprocess.Popen[str]") -> None:
+    assert list(thread_seconds(parent.pid)) == [parent.pid]
+    assert thread_seconds(parent.pid)[parent.pid] > 0
 
 
 def test_memory_over_time_has_a_sample_at_the_start_and_later_ones() -> None:

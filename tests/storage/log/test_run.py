@@ -1,5 +1,6 @@
 """Tests of storage.log.run: what several batches written by one call leave, against one append for each."""
 
+import errno
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from tests.storage.support import NOW_MS, FaultyFiles, Store, UnsyncedFiles, sim
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Codec, Record, batches_in, build_batch
 from wirekafka.storage import LogConfig, PartitionLog
+from wirekafka.storage.disk.files import Data
 from wirekafka.storage.log.run import MOST_BATCHES, NOT_PLAIN, Run, begin_run
 
 ATTRIBUTES_LOW_BYTE, MAGIC, BASE_OFFSET_LOW_BYTE = 22, 16, 7
@@ -109,8 +111,79 @@ def test_a_failed_write_that_cannot_be_removed_ends_the_log(
     with pytest.raises(KafkaError):
         run.write()
 
-    assert faulty_files.calls == ["pwrite", "ftruncate"]
+    assert faulty_files.calls == ["pwrite", "ftruncate", "pwrite"]
     assert (log.failed, log.log_end_offset, begin_run(log, 0, NOW_MS)) == (True, 1, None)
+
+
+class HalfWritten(UnsyncedFiles):
+    """Writes half of what is asked for, once, and never makes a file shorter."""
+
+    def __init__(self) -> None:
+        self.is_to_fail = self.has_failed = False
+
+    def pwrite(self, fd: int, data: Data, position: int) -> int:
+        if not self.is_to_fail or self.has_failed:
+            return super().pwrite(fd, data, position)
+        self.has_failed = True
+        super().pwrite(fd, bytes(data)[: len(data) // 2], position)
+        raise OSError(errno.EIO, "the test's device is broken")
+
+    def ftruncate(self, fd: int, length: int) -> None:
+        if self.is_to_fail:
+            raise OSError(errno.EIO, "the test's device is broken")
+        super().ftruncate(fd, length)
+
+
+@pytest.mark.parametrize("clean", [True, False], ids=["stopped", "killed"])
+def test_what_was_refused_is_not_there_after_a_start(tmp_path: Path, *, clean: bool) -> None:
+    """Not even batches that are whole and could not be removed: who sent them sends them again."""
+    files = HalfWritten()
+    store = Store(tmp_path / "data", files)
+    log = filled(store)
+    run = run_on(log)
+    for sequence in range(1, 6):
+        take(run, simple_batch(**PRODUCER, base_sequence=sequence))
+    files.is_to_fail = True
+    with pytest.raises(KafkaError):
+        run.write()
+    files.is_to_fail = False
+    store.stop(clean=clean)
+
+    log = store.open()
+
+    assert (files.has_failed, log.log_end_offset) == (True, 1)
+    again = simple_batch(**PRODUCER, base_sequence=1)
+    assert log.append(again, leader_epoch=0, now_ms=NOW_MS).base_offset == 1
+    assert stored(log) == [(0, 0, True), (1, 0, True)]
+    store.stop(clean=False)
+
+
+def test_a_fault_of_ours_once_it_is_written_ends_the_log(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is in the file and not in the books would be written over in part, or counted twice."""
+    log = filled(store)
+    run = run_on(log)
+    take(run, simple_batch(**PRODUCER, base_sequence=1))
+    log.producers.producers.clear()
+
+    with pytest.raises(KeyError):
+        run.write()
+
+    assert (log.failed, log.log_end_offset, begin_run(log, 0, NOW_MS)) == (True, 1, None)
+
+
+def test_what_is_taken_in_stays_as_it_is_until_it_is_written(store: Store) -> None:
+    """So that it can still go the usual way."""
+    run = run_on(filled(store))
+    batch = simple_batch()
+    before = bytes(batch)
+
+    take(run, batch)
+
+    assert batch == before
+    run.write()
+    assert batch[7] == 1
 
 
 def test_sequences_go_on_within_a_run(store: Store) -> None:

@@ -82,9 +82,9 @@ class Run:
         self._next_sequences: dict[int, tuple[int, int] | None] = {}
 
     def take(self, records: memoryview) -> int:
-        """Take in one batch as a producer sent it, and give its base offset; NOT_PLAIN, and it is left alone.
+        """Take in one batch as a producer sent it, and give its base offset; NOT_PLAIN for one that is not.
 
-        It is patched in place, and must stay as it is until `write`.
+        It must stay as it is until `write`, which patches it in place; before, nothing is changed.
         """
         size = len(records)
         if not HEADER_BYTES <= size <= self._left_bytes:
@@ -115,7 +115,6 @@ class Run:
             appended = AppendedBatch(last_sequence, last_offset, last_offset_delta, newest)
             self._by_producers.append((producer_id, appended))
         base_offset = self._next_offset
-        _pack_start(records, 0, base_offset, length, self._leader_epoch)
         self._records.append(records)
         self._batches.append((base_offset, last_offset, size, newest))
         self._next_offset = last_offset + 1
@@ -136,13 +135,23 @@ class Run:
         if not self._records:
             return
         log = self._log
-        data = self._records[0] if len(self._records) == 1 else b"".join(self._records)
+        data, is_half_known = self._patched(), True
         try:
             log.segments.active.append_several(data, self._batches)
+            for producer_id, appended in self._by_producers:
+                log.producers.update_in_sequence(producer_id, appended)
+            is_half_known = False
         except OSError as error:
+            is_half_known = False
             raise log.storage_error("could not be appended to", error) from error
-        for producer_id, appended in self._by_producers:
-            log.producers.update_in_sequence(producer_id, appended)
+        finally:  # after a fault the file may have what the books have not: nothing may be written behind it
+            log.failed = log.failed or is_half_known
         log.log_end_offset = self._next_offset
         if log.unflushed.since_ms < 0:
             log.unflushed.since_ms = self._now_ms
+
+    def _patched(self) -> memoryview | bytes:
+        """What is to be written: the batches with their offsets and the leader epoch."""
+        for records, (base_offset, _, size, _) in zip(self._records, self._batches, strict=True):
+            _pack_start(records, 0, base_offset, size - LENGTH_PREFIX_BYTES, self._leader_epoch)
+        return self._records[0] if len(self._records) == 1 else b"".join(self._records)

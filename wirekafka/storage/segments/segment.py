@@ -10,6 +10,7 @@ value to the next, also while the indexes are read or made anew, and when that f
 Source: Kafka's LogSegment.
 """
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -158,9 +159,16 @@ class Segment:
         self._note(batch, position)
 
     def append_several(self, records: Data, batches: Iterable[WrittenBatch]) -> None:
-        """Write batches that lie one behind the other, all or none of them, as `append` does one."""
+        """Write batches that lie one behind the other, all or none of them, as `append` does one.
+
+        Also where `CutBackFailed` is raised no later start takes any of them for the log's.
+        """
         position = self.size
-        self._write(records, position)
+        try:
+            self._write(records, position)
+        except CutBackFailed:
+            self._blank(position, len(records))
+            raise
         indexes = self._indexes
         for base_offset, last_offset, size, max_timestamp in batches:
             indexes.note_fields(position, base_offset, last_offset, size, max_timestamp)
@@ -174,6 +182,14 @@ class Segment:
         except OSError as error:
             _cut_back(file, position, error)
             raise
+
+    def _blank(self, position: int, size: int) -> None:
+        """Write zeros over what cannot be cut off, for there may be whole batches among it.
+
+        What is there can be written over even on a full disk. If that fails too, nothing is left to try.
+        """
+        with contextlib.suppress(OSError):
+            self.file.write(bytes(size), position)
 
     def _note(self, batch: RecordBatch, position: int) -> None:
         indexes = self._indexes
