@@ -124,14 +124,32 @@ Alike = tuple[Likeness, int, memoryview, int]
 where the next frame begins, to be given to `FrameBuffer.pass_over`."""
 
 
+class _Form:
+    """What requests of one likeness and length have in common: where everything is, too."""
+
+    __slots__ = ("first", "last", "likeness", "said", "size", "unpack")
+
+    def __init__(self, likeness: Likeness, view: memoryview, first: int, last: int) -> None:
+        """Made from one that begins where `view` does, with the places of its records in it."""
+        size = LENGTH_BYTES + _LENGTH.unpack_from(view)[0]
+        pieces = struct.Struct(f">8si{first - _HEAD_BYTES}s{last - first}x{size - last}s")
+        self.unpack = pieces.unpack_from
+        head, _, start, behind = self.unpack(view)
+        self.said = head, start, behind
+        self.likeness, self.first, self.last, self.size = likeness, first, last, size
+
+
 class Likenesses:
     """Those that are known, found by their starts."""
 
-    __slots__ = ("_by_start", "_lengths")
+    __slots__ = ("_by_start", "_form", "_last", "_lengths")
 
     def __init__(self) -> None:
         self._by_start: dict[bytes, Likeness] = {}
         self._lengths: tuple[int, ...] = ()
+        self._form: _Form | None = None
+        self._last: tuple[Likeness | None, int] = (None, 0)
+        """Likeness and length of the one that was found last; when both come again they have a form."""
 
     def add(self, likeness: Likeness) -> None:
         """Know one more; the fifth length of a start is one too many, and passed over."""
@@ -153,19 +171,38 @@ class Likenesses:
         view, position, end = frames.unread()
         end_of_largest = LENGTH_BYTES + frames.max_frame_bytes
         while end - position > _HEAD_BYTES and len(found) < most:
-            length, key_and_version, correlation_id = _HEAD.unpack_from(view, position)
-            stop = position + LENGTH_BYTES + length
-            if not position < stop <= end or stop - position > end_of_largest:
+            form = self._form
+            if form is not None and position + form.size <= end:
+                head, correlation_id, start, behind = form.unpack(view, position)
+                if (head, start, behind) == form.said:
+                    records = view[position + form.first : position + form.last]
+                    position += form.size
+                    found.append((form.likeness, correlation_id, records, position))
+                    continue
+                self._form = None
+            one = self._find_one(view, position, min(end, position + end_of_largest))
+            if one is None:
                 break
-            likeness, at = self._like(view, position + _HEAD_BYTES)
-            if likeness is None or likeness.key_and_version != key_and_version:
-                break
-            first, last = likeness.bounds_of_records(view, at, stop)
-            if first >= last:
-                break
-            found.append((likeness, correlation_id, view[first:last], stop))
-            position = stop
+            found.append(one)
+            position = one[3]
         return found
+
+    def _find_one(self, view: memoryview, position: int, end: int) -> Alike | None:
+        length, key_and_version, correlation_id = _HEAD.unpack_from(view, position)
+        stop = position + LENGTH_BYTES + length
+        if not position < stop <= end:
+            return None
+        likeness, at = self._like(view, position + _HEAD_BYTES)
+        if likeness is None or likeness.key_and_version != key_and_version:
+            return None
+        first, last = likeness.bounds_of_records(view, at, stop)
+        if first >= last:
+            return None
+        said = likeness, length
+        if said == self._last:
+            self._form = _Form(likeness, view[position:stop], first - position, last - position)
+        self._last = said
+        return likeness, correlation_id, view[first:last], stop
 
     def _like(self, view: memoryview, start: int) -> tuple[Likeness | None, int]:
         """The likeness that has the bytes from `start` on, and where they end."""
