@@ -139,7 +139,7 @@ QUESTION = Question(
     "throughput",
     "How fast do stock clients write and read, and what does it cost the broker?",
     ask,
-    minutes=9,
+    minutes=8,
     prepare=rivals.fetch_all,
 )
 

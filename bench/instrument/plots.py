@@ -128,8 +128,8 @@ def _broker(name: str) -> str:
 def _draw_lines(axes: "Axes", plot: Lines) -> None:
     axes.set_xlabel(plot.x_label)
     names = [one.name for one in plot.series]
+    marker = "o" if max(len(one.xs) for one in plot.series) <= _MOST_MARKED else ""
     for series, look in zip(plot.series, looks(names), strict=True):
-        marker = "o" if len(series.xs) <= _MOST_MARKED else ""
         label = series.name if _with(series.name, names) is None else _NO_LABEL
         (line,) = axes.plot(series.xs, series.ys, color=look.colour, linestyle=look.dashes, label=label)
         line.set(linewidth=2, marker=marker, markersize=4.5)

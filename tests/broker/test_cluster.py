@@ -1,13 +1,15 @@
 """cluster: what follows from each metadata record before its reply is released; and after a restart."""
 
 import threading
+from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from tests.broker.support import append, change_configs, create_topic, delete_topic
+from tests.broker.support import append, broker_config, change_configs, create_topic, delete_topic
 from tests.broker.test_coordination import commit, committed
 from wirekafka.broker import (
     OFFSETS_TOPIC,
@@ -16,10 +18,12 @@ from wirekafka.broker import (
     FetchKey,
     FetchLimits,
     FetchPlan,
+    cluster,
     fetch_partitions,
     open_broker,
 )
 from wirekafka.ids import TopicPartition, uuid_text
+from wirekafka.metadata import TopicImage
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from wirekafka.protocol.apis.fetch import FetchPartition
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -300,3 +304,102 @@ async def test_files_of_a_deleted_topic_are_removed_in_a_thread(
 
     assert threads
     assert threading.main_thread() not in threads
+
+
+async def test_small_topic_does_not_wait_for_what_a_large_one_has_left(
+    broker: Broker, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does a setting, or a producer's id."""
+    monkeypatch.setattr(cluster, "_MADE_A_PIECE", 0)
+    nursery.start_soon(create_topic, broker, "large", 100)
+    while not broker.partitions.is_online("large", 0):
+        await trio.lowlevel.checkpoint()
+
+    await create_topic(broker, "small")
+    await broker.cluster.allocate_producer_ids()
+
+    assert not broker.partitions.is_online("large", 99)
+    monkeypatch.setattr(cluster, "_MADE_A_PIECE", 16)
+
+
+async def test_two_large_topics_are_made_in_turns(
+    broker: Broker, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "_MADE_A_PIECE", 0)
+    for name in ("first", "second"):
+        nursery.start_soon(create_topic, broker, name, 200)
+    while not (broker.partitions.is_online("first", 0) and broker.partitions.is_online("second", 0)):
+        await trio.lowlevel.checkpoint()
+
+    monkeypatch.setattr(cluster, "_MADE_A_PIECE", 1)
+    while not (broker.partitions.is_online("first", 199) or broker.partitions.is_online("second", 199)):
+        await trio.lowlevel.checkpoint()
+
+    made = Counter(one.topic_partition.topic for one in broker.partitions.online())
+    assert min(made["first"], made["second"]) >= 199
+
+
+async def test_large_topic_is_made_whole_though_nobody_waits_for_the_answer(broker: Broker) -> None:
+    async with trio.open_nursery() as impatient:
+        impatient.start_soon(create_topic, broker, "t", 300)
+        while not broker.partitions.is_online("t", 0):
+            await trio.lowlevel.checkpoint()
+        impatient.cancel_scope.cancel()
+
+    while not broker.partitions.is_online("t", 299):
+        await trio.lowlevel.checkpoint()
+
+    assert len(broker.partitions.of_topic("t")) == 300
+
+
+async def test_partition_whose_making_fails_costs_no_other(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a way nobody foresaw: what is foreseen is an offline partition."""
+    open_one = broker.partitions.open_one
+
+    def fail_at_some(topic: TopicImage, index: int) -> None:
+        if index == 70:
+            raise RuntimeError("nobody foresaw this")
+        open_one(topic, index)
+
+    monkeypatch.setattr(broker.partitions, "open_one", fail_at_some)
+    await create_topic(broker, "t", 100)
+
+    online = [one.topic_partition.partition for one in broker.partitions.online()]
+    assert online == [index for index in range(100) if index != 70]
+
+
+async def test_groups_are_taken_up_all_in_one_step(tmp_path: Path) -> None:
+    """Which of them holds a group goes by their number: with some of them it would be another one."""
+    config = broker_config(tmp_path, offsets_topic_num_partitions="100")
+    async with open_broker(config) as broker, trio.open_nursery() as nursery:
+        nursery.start_soon(broker.cluster.auto_create_topic, "__consumer_offsets")
+        while "__consumer_offsets" not in broker.image.topics:
+            await trio.lowlevel.checkpoint()
+
+        assert len(list(broker.coordination.shards)) == 100
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+async def test_restart_makes_what_was_left(
+    config: BrokerConfig, monkeypatch: pytest.MonkeyPatch, is_killed: bool
+) -> None:
+    """A kill may come between a folder and the id in it, and in the middle of that."""
+    monkeypatch.setattr(cluster, "_MADE_A_PIECE", 0)
+    async with open_broker(config) as broker, trio.open_nursery() as nursery:
+        nursery.start_soon(create_topic, broker, "t", 100)
+        while not broker.partitions.is_online("t", 0):
+            await trio.lowlevel.checkpoint()
+        nursery.cancel_scope.cancel()
+    assert not broker.partitions.is_online("t", 99)
+    if is_killed:
+        (config.data_dir / ".kafka_cleanshutdown").unlink()
+        for index in (64, 65):
+            (config.data_dir / f"t-{index}").mkdir()
+        (config.data_dir / "t-65" / "partition.metadata").write_bytes(b"version: 0\ntop")
+
+    async with open_broker(config) as broker:
+        ends = [partition.high_watermark for partition in broker.partitions.of_topic("t")]
+        append(broker.partitions.find("t", 65))
+        assert (ends, len(broker.partitions.of_topic("t"))) == ([0] * 100, 100)

@@ -498,13 +498,15 @@ async def test_partition_that_rings_with_nothing_to_read_is_waited_for_again(
         nursery.start_soon(after, second, partition.ring)
     [data] = await Reader().wants(partition).fetch(wait_s=4)
 
-    assert (data.records, trio.current_time()) == (b"", pytest.approx(4))
+    assert data.records == b""
+    assert trio.current_time() == pytest.approx(4)
 
     nursery.start_soon(after, 1, partition.ring)
     nursery.start_soon(after, 2, partial(append, partition))
     answer = await Reader().wants(partition).fetch(wait_s=4)
 
-    assert (sizes(answer), trio.current_time()) == ([len(batch())], pytest.approx(6))
+    assert sizes(answer) == [len(batch())]
+    assert trio.current_time() == pytest.approx(6)
 
 
 async def test_estimate_that_was_too_high_goes_on_waiting(
@@ -587,3 +589,32 @@ async def test_indexes_of_a_large_old_segment_are_read_in_a_thread(
 
     assert threads == [True, False]
     assert answers[0] == answers[1] != [0, 0]
+
+
+async def test_rest_of_an_older_segment_is_enough(
+    make_partition: MakePartition, autojump_clock: MockClock
+) -> None:
+    """No read crosses the border: who waits for more than is left before it would wait in vain."""
+    partition = make_partition(segment_bytes=2 * len(batch()))
+    for _ in range(5):
+        append(partition)
+
+    answers = [await Reader().wants(partition, offset).fetch(min_bytes=1000) for offset in (1, 2)]
+    quick = trio.current_time()
+    at_the_end = await Reader().wants(partition, 4).fetch(min_bytes=1000)
+
+    assert [sizes(answer) for answer in answers] == [[len(batch())], [2 * len(batch())]]
+    assert (quick, sizes(at_the_end), trio.current_time()) == (0, [len(batch())], 10)
+
+
+async def test_segment_that_begins_behind_who_waits_ends_the_wait(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    partition = make_partition(segment_bytes=2 * len(batch()))
+    append(partition)
+    for second in (1, 2):
+        nursery.start_soon(after, second, partial(append, partition))
+
+    answer = await Reader().wants(partition).fetch(min_bytes=1000)
+
+    assert (sizes(answer), trio.current_time()) == ([2 * len(batch())], 2)

@@ -327,3 +327,19 @@ async def test_however_long_the_time_is_it_ends(
 
     assert [error and error.code for error in errors] == [ErrorCode.REQUEST_TIMED_OUT]
     assert elapsed_ms == pytest.approx(timeout_ms)
+
+
+async def test_who_is_to_be_rung_is_so_by_whatever_flush_makes_it_last(
+    make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill, mock_clock: MockClock
+) -> None:
+    """After a disk that was full, the upkeep flushes before the flusher tries again: readers see the end then."""
+    partition = make_partition(flusher=flusher, durability="fsync")
+    disk.failure = NO_SPACE
+    await produce(partition).flush.ended.wait()
+    seen = trio.Event()
+    partition.wait_with(seen)
+    disk.failure = None
+
+    await flusher.ask(partition.log).ended.wait()
+
+    assert (partition.high_watermark, seen.is_set()) == (1, True)

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from wirekafka.broker import Broker, Partition
 from wirekafka.broker.fetch_sessions import FetchSessions
-from wirekafka.handlers import HANDLERS, ClientConnection, Endpoint, Repeated, RequestContext
+from wirekafka.handlers import HANDLERS, ClientConnection, Endpoint, Repeated, RequestContext, Waiting
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.connection import ServerConnection, response_parts
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -32,8 +32,9 @@ def split(answers: bytes) -> list[bytes]:
     return frames
 
 
-def joined(parts: Sequence[Sized]) -> bytes:
-    """What is sent."""
+def joined(parts: Sequence[Sized] | Waiting) -> bytes:
+    """What is sent at once."""
+    assert not isinstance(parts, Waiting)
     return b"".join(part.read() if isinstance(part, FileSlice) else cast(bytes, part) for part in parts)
 
 
@@ -43,11 +44,15 @@ class CountingFiles(Files):
     def __init__(self) -> None:
         self.writes = 0
         self.is_full = False
+        self.fails_at = 0
+        """Which write fails."""
 
     def pwrite(self, fd: int, data: Any, position: int) -> int:
         if self.is_full:
             raise OSError(28, "No space left on device")
         self.writes += 1
+        if self.writes == self.fails_at:
+            raise OSError(5, "Input/output error")
         return super().pwrite(fd, data, position)
 
     def fdatasync(self, fd: int) -> None:
@@ -70,6 +75,8 @@ class Topic:
         self.sessions = FetchSessions(slots=10, draw_id=count(1).__next__)
         self.taken = 0
         """How many requests were answered as repeated ones."""
+        self.waited = 0
+        """How many of these had to wait."""
         self.fetch_max_bytes = 55 * 1024 * 1024
         self.client = ClientConnection(
             broker=cast(
@@ -120,6 +127,11 @@ class Topic:
         while True:
             if repeats:
                 number, parts = self.repeated.answers(connection.frames)
+                if isinstance(parts, Waiting):
+                    self.waited += 1
+                    response = await parts.later.rest()
+                    assert response is not None
+                    parts = response_parts(parts.request, response)
                 answers += split(joined(parts))
                 if number:
                     self.taken += number

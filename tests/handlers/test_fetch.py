@@ -6,13 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import trio
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from trio.testing import MockClock
 
+from tests.handlers.one_topic import NOW_MS, TOPIC_ID, a_topic, joined
+from tests.handlers.one_topic import Topic as OneTopic
 from tests.handlers.support import NO_ID, UNKNOWN_ID, batch, new_topic, produce
 from tests.support.raw_client import RawClient, parse_response, request_frame
 from tests.support.requests import create_topic
-from wirekafka.broker.fetching import failed_fetch
-from wirekafka.handlers import HANDLERS
+from wirekafka.broker import FetchKey, FetchLimits, FetchPlan, Partition
+from wirekafka.broker.fetching import _read_all, failed_fetch
+from wirekafka.handlers import HANDLERS, Later, RequestContext
 from wirekafka.handlers.fetch import _OLDEST_WITH_STORAGE_ERROR, _say_not_leader
+from wirekafka.ids import TopicPartition
 from wirekafka.protocol.apis.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -27,8 +36,10 @@ from wirekafka.protocol.apis.fetch import (
     ForgottenTopic,
     ReplicaState,
 )
-from wirekafka.protocol.error_codes import ErrorCode
+from wirekafka.protocol.connection import ReceivedRequest, response_parts
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import batches_in, decode_records
+from wirekafka.storage import FileSlice, LogConfig
 from wirekafka.testing import running_broker
 
 MUCH = 1 << 20
@@ -455,3 +466,207 @@ def test_request_that_was_overtaken_is_answered_with_that(raw: RawClient, topic:
         _, overtaken = parse_response(FETCH, version, other.receive_frame())
 
     assert overtaken.error_code == ErrorCode.INVALID_FETCH_SESSION_EPOCH
+
+
+@session_forms
+def test_rest_of_an_older_segment_is_enough(raw: RawClient, version: int) -> None:
+    """No read goes from one segment to the next: who wants more at once would wait in vain."""
+    topic = new_topic(raw, segment_bytes=str(MUCH))
+    for _ in range(3):
+        produce(raw, topic, batch(value=bytes(600_000)))
+    waiting: dict[str, Any] = {"max_wait_ms": 600_000, "min_bytes": 900_000}
+    session = Session(raw, topic, version)
+
+    answers = [fetch(raw, version, wanted(topic, at(0)), **waiting)]
+    answers += [session.fetch(at(0), **waiting), session.fetch(**waiting)]
+
+    assert [offsets(only(answer)) for answer in answers] == [[0], [0], [0]]
+
+
+# --- whatever happens, a session tells what one would that looks at all of its partitions each time
+
+
+class Everything:
+    """A reader of a session whose every partition is looked at by each request."""
+
+    def __init__(self, topic: OneTopic) -> None:
+        self._topic = topic
+        self._partitions: dict[int, tuple[FetchPartition, tuple[int, int] | None]] = {}
+
+    def plan(self, request: FetchRequest) -> FetchPlan:
+        """Take up what the request says of the session, and find its partitions."""
+        if request.session_epoch == 0:
+            self._partitions = {}
+        for asked in (asked for topic in request.topics for asked in topic.partitions):
+            _, known = self._partitions.get(asked.partition, (None, None))
+            self._partitions[asked.partition] = asked, known
+        for index in (index for topic in request.forgotten_topics_data for index in topic.partitions):
+            self._partitions.pop(index, None)
+        plan = FetchPlan.of(
+            {FetchKey(TOPIC_ID, index): asked for index, (asked, _) in self._partitions.items()},
+            by_topic_id=True,
+        )
+        for key, fetched in plan.partitions.items():
+            try:
+                fetched.found = self._topic.find("t", key.partition)
+            except KafkaError as error:
+                fetched.found = error
+        return plan
+
+    def told(self, plan: FetchPlan, limits: FetchLimits, *, is_full: bool) -> list[tuple[Any, ...]]:
+        """What there is to tell of what can be read now, in order; it is known from then on."""
+        told = []
+        for key, data in _read_all(plan, limits)[0].items():
+            asked, known = self._partitions[key.partition]
+            offsets = -1 if data.error_code else data.high_watermark, data.log_start_offset
+            if is_full or data.error_code or data.records or offsets != known:
+                told.append(what_is_told(data))
+                self._partitions[key.partition] = asked, offsets
+            if data.records and not is_full:
+                self._partitions[key.partition] = self._partitions.pop(key.partition)
+        return told
+
+
+def what_is_told(data: Any) -> tuple[Any, ...]:
+    records = data.records.read() if isinstance(data.records, FileSlice) else bytes(data.records)
+    return data.partition_index, data.error_code, data.high_watermark, data.log_start_offset, records
+
+
+_MEANWHILE_SECONDS = 0.25
+
+
+class SessionHistory:
+    """A session of a broker of five partitions, and what `Everything` would say in its place."""
+
+    def __init__(self, topic: OneTopic) -> None:
+        self._topic = topic
+        self._everything = Everything(topic)
+        self._session = self._epoch = 0
+        topic.partitions += [self._made(index) for index in range(len(topic.partitions), 5)]
+        topic.find = self._find  # type: ignore[method-assign]
+
+    def _made(self, index: int) -> Partition:
+        log = self._topic.directory.open_log(
+            TopicPartition("t", index), TOPIC_ID, LogConfig(segment_bytes=300), now_ms=NOW_MS
+        )
+        return Partition(log, 0)
+
+    def _find(self, topic: str, index: int) -> Partition:
+        found = self._topic.partitions[index]
+        if found.is_deleted:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return found
+
+    def happen(self, what: str, index: int, number: int) -> None:
+        partition = self._topic.partitions[index]
+        if what == "made" and partition.is_deleted:
+            self._topic.partitions[index] = self._made(index)
+        elif partition.is_deleted or what == "made":
+            return
+        elif what == "append":
+            partition.append(bytearray(batch(1 + number % 2, timestamp_ms=NOW_MS)), now_ms=NOW_MS)
+        elif what == "append at once":
+            records = memoryview(bytearray(batch(timestamp_ms=NOW_MS)))
+            partition.append_at_once(records, now_ms=NOW_MS, zstd_allowed=True)
+        elif what == "move start":
+            partition.move_start(min(number, partition.log.log_end_offset))
+        elif what == "reconfigure":
+            partition.reconfigure(LogConfig(segment_bytes=300 + number))
+        else:
+            partition.mark_deleted()
+            self._topic.directory.delete_log(partition.log)
+
+    async def fetch(
+        self,
+        asked: list[tuple[int, int, int]],
+        forgotten: list[int],
+        how: tuple[int, int, int, int],
+        meanwhile: tuple[str, int, int] | None,
+        is_full: bool,
+    ) -> None:
+        max_bytes, min_bytes, max_wait_ms, isolation_level = how
+        is_full = is_full or not self._session
+        if not asked and (is_full or forgotten):
+            return  # a session without partitions is another matter
+        if is_full:
+            self._epoch = 0
+        request = FetchRequest(
+            max_wait_ms=max_wait_ms,
+            min_bytes=min_bytes,
+            max_bytes=max_bytes,
+            isolation_level=isolation_level,
+            session_id=self._session,
+            session_epoch=self._epoch,
+            topics=[
+                FetchTopic(
+                    topic_id=TOPIC_ID, partitions=[at(offset, index, most) for index, offset, most in asked]
+                )
+            ],
+            forgotten_topics_data=[
+                ForgottenTopic(topic_id=TOPIC_ID, partitions=[*{*forgotten} - {one[0] for one in asked}])
+            ],
+        )
+        limits = FetchLimits(min(min_bytes, max_bytes), max_bytes, max_wait_ms, isolation_level == 1)
+        plan = self._everything.plan(request)
+        handler, context = HANDLERS[FETCH.key], RequestContext(self._topic.client, 17, "")
+        assert handler.at_once is not None
+        begun = trio.current_time()
+        expected_at = begun + max_wait_ms / 1000
+        answer = handler.at_once(request, context)
+        if not _read_all(plan, limits)[1]:
+            assert isinstance(answer, Later)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._meanwhile, meanwhile)
+                answer = await answer.rest()
+                is_early = trio.current_time() < expected_at
+                assert is_early == _read_all(plan, limits)[1]
+                assert trio.current_time() == (begun + _MEANWHILE_SECONDS if is_early else expected_at)
+        elif isinstance(answer, Later):
+            answer = await answer.rest()
+            assert trio.current_time() == begun
+        told = self._everything.told(plan, limits, is_full=is_full)
+        self._agree(request, answer, told)
+
+    async def _meanwhile(self, event: tuple[str, int, int] | None) -> None:
+        await trio.sleep(_MEANWHILE_SECONDS)
+        if event is not None:
+            self.happen(*event)
+
+    def _agree(self, request: FetchRequest, answer: Any, told: list[tuple[Any, ...]]) -> None:
+        sent = joined(response_parts(ReceivedRequest(FETCH, 17, 1, "", request), answer))
+        _, parsed = parse_response(FETCH, 17, sent[4:])
+        assert [what_is_told(data) for topic in parsed.responses for data in topic.partitions] == told
+        self._session, self._epoch = parsed.session_id, self._epoch + 1
+
+
+INDEXES = st.integers(0, 4)
+EVENTS = st.tuples(
+    st.sampled_from(["append", "append", "append at once", "move start", "reconfigure", "delete", "made"]),
+    INDEXES,
+    st.integers(0, 4),
+)
+ASKED = st.lists(st.tuples(INDEXES, st.integers(0, 4), st.sampled_from([1, 100, MUCH])), max_size=3)
+HOW = st.tuples(
+    st.sampled_from([1, 150, MUCH]), st.sampled_from([1, 1, 200]), st.sampled_from([0, 1000]), st.integers(0, 1)
+)
+FETCHES = st.tuples(
+    ASKED, st.lists(INDEXES, max_size=1), HOW, st.none() | EVENTS, st.sampled_from([False] * 9 + [True])
+)
+
+
+@given(st.lists(EVENTS | FETCHES, max_size=40))
+@hypothesis_settings(deadline=None)
+def test_session_tells_what_who_looks_at_everything_would(steps: list[Any]) -> None:
+    """At the same time, in the same order: no partition rests for too long, or is told of twice."""
+
+    async def live() -> None:
+        with a_topic(segment_bytes=300) as topic:
+            history = SessionHistory(topic)
+            await history.fetch([(index, 0, MUCH) for index in range(5)], [], (MUCH, 1, 0, 0), None, True)
+            for step in steps:
+                if isinstance(step[0], str):
+                    history.happen(*step)
+                else:
+                    await history.fetch(*step)
+
+    trio.run(live, clock=MockClock(autojump_threshold=0))

@@ -7,15 +7,16 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.handlers.one_topic import NOW_MS, TOPIC_ID, Topic, a_topic
+from tests.handlers.one_topic import NOW_MS, TOPIC_ID, Topic, a_topic, joined
 from tests.handlers.support import NO_ID, UNKNOWN_ID, batch, make_coordinator, new_topic, now_ms, produce
 from tests.support.disk import SlowDisk
 from tests.support.raw_client import RawClient, request_frame
-from wirekafka.handlers import NOT_AT_ONCE, RequestContext
+from wirekafka.handlers import NOT_AT_ONCE, CloseConnection, RequestContext
 from wirekafka.handlers.produce import produce as PRODUCE_HANDLER
 from wirekafka.protocol.apis.metadata import MetadataRequest
-from wirekafka.protocol.apis.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from wirekafka.protocol.error_codes import ErrorCode
+from wirekafka.protocol.apis.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
+from wirekafka.protocol.connection import Built, ReceivedRequest, response_parts
+from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Codec
 from wirekafka.testing import RunningBroker, running_broker
 
@@ -424,26 +425,117 @@ def test_codec_of_the_topic_replaces_the_producers(raw: RawClient) -> None:
 
 
 SENT = st.lists(
-    st.tuples(st.sampled_from([0, 0, 1, 2]), st.sampled_from(["good", "good", "packed", *REFUSED])),
+    st.tuples(st.sampled_from([0, 0, 1, 2]), st.sampled_from(["good"] * 9 + ["packed"] * 3 + [*REFUSED])),
     max_size=6,
 )
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.sampled_from([3, 7, 13]), st.sampled_from([1, -1, 2]), st.lists(SENT, min_size=1, max_size=4))
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from([3, 7, 9, 12, 13]),
+    st.sampled_from([1, -1, 2]),
+    st.lists(SENT, min_size=1, max_size=4),
+    st.sampled_from([0, 0, 0, 2, 3, 5]),
+)
 def test_what_is_appended_at_once_is_what_is_appended_by_and_by(
-    version: int, acks: int, requests: list[list[tuple[int, str]]]
+    version: int, acks: int, requests: list[list[tuple[int, str]]], failing_write: int
 ) -> None:
     """The same answers and the same bytes, whatever is refused between."""
     with a_topic(max_message_bytes=1000) as fast, a_topic(max_message_bytes=1000) as slow:
+        fast.files.fails_at = slow.files.fails_at = failing_write
         for sent in requests:
             answers = [
-                response_of(topic, several(sent, acks), version, at_once=topic is fast)
-                for topic in (fast, slow)
+                frame_of(topic, several(sent, acks), version, at_once=topic is fast) for topic in (fast, slow)
             ]
 
             assert answers[0] == answers[1]
         assert fast.stored() == slow.stored()
+
+
+def frame_of(topic: Topic, request: ProduceRequest, version: int, *, at_once: bool) -> bytes:
+    """The answer as it is sent."""
+    try:
+        response = response_of(topic, request, version, at_once=at_once)
+    except KafkaError as error:
+        response = PRODUCE_HANDLER.refusal(request, error)
+    return joined(response_parts(ReceivedRequest(PRODUCE, version, 5, "test", request), response))
+
+
+def numbered(producer_id: int, sequence: int) -> memoryview:
+    records = batch(1, timestamp_ms=NOW_MS, producer_id=producer_id, producer_epoch=0, base_sequence=sequence)
+    return memoryview(bytearray(records))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.integers(0, 1), st.sampled_from([-1, 5, 6]), st.integers(0, 3)),
+            min_size=1,
+            max_size=5,
+        ),
+        max_size=8,
+    )
+)
+def test_sequences_are_looked_at_at_once_as_by_and_by(requests: list[list[tuple[int, int, int]]]) -> None:
+    """What comes next, comes again or comes too early, for several partitions and producers."""
+    with a_topic() as fast, a_topic() as slow:
+        for sent in requests:
+            answers = []
+            for topic in (fast, slow):
+                data = [
+                    PartitionProduceData(index=index, records=numbered(producer_id, sequence))
+                    for index, producer_id, sequence in sent
+                ]
+                topics = [TopicProduceData(name="t", topic_id=TOPIC_ID, partition_data=data)]
+                request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=topics)
+                answers.append(frame_of(topic, request, 13, at_once=topic is fast))
+
+            assert answers[0] == answers[1]
+        assert fast.stored() == slow.stored()
+        remembered = [
+            [
+                {who: list(producer.batches) for who, producer in partition.log.producers.producers.items()}
+                for partition in topic.partitions
+            ]
+            for topic in (fast, slow)
+        ]
+        assert remembered[0] == remembered[1]
+
+
+@pytest.mark.parametrize("version", [9, 13])
+def test_good_batches_for_several_partitions_need_no_messages(version: int) -> None:
+    """Their answer is bytes already; one that is not plain has all of them made."""
+    with a_topic() as topic:
+        first, good, mixed = (
+            response_of(topic, several([(0, name), (1, "good"), (0, "good")], -1), version, at_once=True)
+            for name in ("good", "good", "packed")
+        )
+        refused = response_of(topic, several([(0, "good"), (1, "too large")], -1), version, at_once=True)
+
+        assert [isinstance(answer, Built) for answer in (first, good, mixed, refused)] == [
+            False,  # a segment's first batch is never plain
+            True,
+            True,
+            False,
+        ]
+
+
+@pytest.mark.parametrize(("name", "is_closed"), [("good", False), ("too large", True)])
+def test_what_is_not_answered_is_written_at_once_too(name: str, is_closed: bool) -> None:
+    """acks=0; a refusal closes the connection, and what was good is there all the same."""
+    with a_topic() as topic:
+        response_of(topic, several([(0, "good"), (1, "good")], 1), 13, at_once=True)
+        closed = False
+        try:
+            answer = response_of(topic, several([(0, "good"), (1, name)], 0), 13, at_once=True)
+        except CloseConnection:
+            closed = True
+        else:
+            assert answer is None
+
+        assert closed is is_closed
+        assert topic.partitions[0].log.log_end_offset == 4
 
 
 def several(sent: list[tuple[int, str]], acks: int) -> ProduceRequest:
@@ -451,6 +543,7 @@ def several(sent: list[tuple[int, str]], acks: int) -> ProduceRequest:
     good = {
         "good": batch(2, timestamp_ms=NOW_MS),
         "packed": batch(2, timestamp_ms=NOW_MS, codec=Codec.ZSTD),
+        "too large": batch(1, value=b"v" * 2000, timestamp_ms=NOW_MS),
         **{name: records for name, (records, _) in REFUSED.items()},
     }
     data = [
@@ -460,13 +553,13 @@ def several(sent: list[tuple[int, str]], acks: int) -> ProduceRequest:
     return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic])
 
 
-def response_of(topic: Topic, request: ProduceRequest, version: int, *, at_once: bool) -> object:
+def response_of(topic: Topic, request: ProduceRequest, version: int, *, at_once: bool) -> Any:
     context = RequestContext(topic.client, version, "test")
     if at_once:
         assert PRODUCE_HANDLER.at_once is not None
         return PRODUCE_HANDLER.at_once(request, context)
 
-    async def by_and_by() -> object:
+    async def by_and_by() -> Any:
         return await PRODUCE_HANDLER.function(request, context)
 
     return trio.run(by_and_by)

@@ -1,10 +1,13 @@
 """repeated_fetch: fetches found by their bytes, held against `fetch`, which parses each."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trio.testing import MockClock
 
 from tests.handlers.one_topic import NOW_MS, PARTITIONS, TOPIC_ID, Topic, a_topic
 from tests.handlers.support import batch
@@ -151,6 +154,145 @@ async def test_a_session_that_has_ended_is_not_gone_on_with() -> None:
         [answer] = await agreed(fast, slow, frame(4, session_id=SESSION, session_epoch=4))
 
         assert parsed(answer).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+WAIT_MS = 1000
+
+
+async def both_while(
+    fast: Topic, slow: Topic, data: bytes, act: Callable[[Topic], object] | None = None
+) -> tuple[list[bytes], float]:
+    """What both ways answer, which is the same, and after how many seconds.
+
+    Something is done to both after a tenth of the time that is waited.
+    """
+    begun = trio.current_time()
+    answers: dict[bool, list[bytes]] = {}
+    ends: set[float] = set()
+
+    async def answer(topic: Topic, repeats: bool) -> None:
+        answers[repeats] = await topic.answers_to(data, repeats=repeats)
+        ends.add(trio.current_time() - begun)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(answer, fast, True)
+        nursery.start_soon(answer, slow, False)
+        if act is not None:
+            await trio.sleep(WAIT_MS / 10_000)
+            act(fast)
+            act(slow)
+    assert answers[True] == answers[False]
+    [seconds] = ends
+    return answers[True], seconds
+
+
+async def known(fast: Topic, slow: Topic, version: int, session: bool, min_bytes: int = 1) -> bytes:
+    """Have both know the reader of the log's end, and give its next request, which has to wait."""
+    facts: dict[str, Any] = {"version": version, "max_wait_ms": WAIT_MS, "min_bytes": min_bytes}
+    for topic in (fast, slow):
+        fill(topic, 1, 1, 1)
+    if session:
+        await both_while(fast, slow, frame(session_epoch=0, **facts))
+    for epoch in (1, 2):
+        more: dict[str, Any] = {"session_id": SESSION, "session_epoch": epoch} if session else {}
+        await both_while(fast, slow, frame(epoch, **facts, **more))
+    more = {"session_id": SESSION, "session_epoch": 3} if session else {}
+    return frame(3, 9, **facts, **more)
+
+
+in_a_session_or_not = pytest.mark.parametrize("session", [False, True])
+
+
+@every_form
+@in_a_session_or_not
+async def test_a_reader_at_the_end_waits_unparsed_and_hears_of_the_next_append(
+    version: int, session: bool, autojump_clock: MockClock
+) -> None:
+    with a_topic() as fast, a_topic() as slow:
+        data = await known(fast, slow, version, session)
+
+        [answer], seconds = await both_while(fast, slow, data, lambda topic: fill(topic, 2))
+
+        assert parsed(answer, version).responses[0].partitions[0].records
+        assert fast.waited == 1
+        assert seconds == pytest.approx(WAIT_MS / 10_000)
+        more: dict[str, Any] = {"session_id": SESSION, "session_epoch": 4} if session else {}
+        await agreed(fast, slow, frame(3, version=version, **more))
+
+
+@every_form
+@in_a_session_or_not
+async def test_a_reader_at_the_end_is_answered_when_its_time_is_up(
+    version: int, session: bool, autojump_clock: MockClock
+) -> None:
+    """With what there is, which in a session is nothing at all; and then it goes on."""
+    with a_topic() as fast, a_topic() as slow:
+        data = await known(fast, slow, version, session)
+
+        _, seconds = await both_while(fast, slow, data)
+
+        assert fast.waited == 1
+        assert seconds == pytest.approx(WAIT_MS / 1000)
+        facts: dict[str, Any] = {"version": version, "max_wait_ms": WAIT_MS}
+        more: dict[str, Any] = {"session_id": SESSION, "session_epoch": 4} if session else {}
+        [answer], _ = await both_while(fast, slow, frame(3, **facts, **more), lambda topic: fill(topic, 1))
+        assert parsed(answer, version).responses[0].partitions[0].records
+
+
+CHANGES: dict[str, Callable[[Topic], object]] = {
+    "the topic is deleted": lambda topic: topic.partitions[0].mark_deleted(),
+    "the session is overtaken": lambda topic: topic.sessions.plan(
+        FetchRequest(max_wait_ms=0, min_bytes=0, topics=[], session_id=SESSION, session_epoch=4),
+        by_topic_id=True,
+        now_ms=NOW_MS,
+    ),
+    "it rings for nothing": lambda topic: topic.partitions[0].ring(),
+    "the other partition grows": lambda topic: fill(topic, 1, index=1),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+async def test_what_happens_while_a_reader_waits_is_told_as_ever(
+    change: Callable[[Topic], object], autojump_clock: MockClock
+) -> None:
+    with a_topic() as fast, a_topic() as slow:
+        data = await known(fast, slow, 17, session=True)
+
+        await both_while(fast, slow, data, change)
+
+        assert fast.waited == 1
+
+
+@in_a_session_or_not
+async def test_a_reader_whose_rest_of_an_older_segment_is_too_little_does_not_wait(
+    session: bool, autojump_clock: MockClock
+) -> None:
+    """A read never goes from one segment to the next, so it would wait for nothing."""
+    with a_topic(segment_bytes=200) as fast, a_topic(segment_bytes=200) as slow:
+        data = await known(fast, slow, 17, session, min_bytes=MUCH)
+        for topic in (fast, slow):
+            fill(topic, 1, 1, 1, 1, 1)
+
+        [answer], seconds = await both_while(fast, slow, data)
+
+        assert parsed(answer).responses[0].partitions[0].records
+        assert (fast.waited, seconds) == (0, 0)
+
+
+async def test_too_little_of_the_newest_segment_waits_the_usual_way(autojump_clock: MockClock) -> None:
+    size = len(batch(1, timestamp_ms=NOW_MS))
+    with a_topic() as fast, a_topic() as slow:
+        for topic in (fast, slow):
+            fill(topic, 1, 1, 1)
+        data = frame(2, min_bytes=2 * size, max_wait_ms=WAIT_MS)
+        for _ in range(2):
+            await both_while(fast, slow, data)
+
+        [answer], seconds = await both_while(fast, slow, data, lambda topic: fill(topic, 1))
+
+        assert fast.waited == 0
+        assert seconds == pytest.approx(WAIT_MS / 10_000)
+        assert len(parsed(answer).responses[0].partitions[0].records) == 2 * size
 
 
 NOT_PLAIN: dict[str, dict[str, Any]] = {

@@ -44,11 +44,13 @@ class Recording(SocketTransport):
     def __init__(self, sock: socket.socket) -> None:
         super().__init__(sock)
         self.more: list[bool] = []
+        self._left: list[Buffer] = []
 
-    async def _send_buffers(self, buffers: list[Buffer], *, more: bool) -> None:
-        if buffers:
-            self.more.append(more)
-        await super()._send_buffers(buffers, more=more)
+    def _send_at_once(self, buffers: list[Buffer], flags: int) -> list[Buffer]:
+        if buffers is not self._left:
+            self.more.append(flags != 0)
+        self._left = super()._send_at_once(buffers, flags)
+        return self._left
 
 
 async def read_to_end(peer: socket.socket, received: bytearray) -> None:

@@ -11,7 +11,7 @@ from wirekafka.broker.fetch_sessions import (
     FetchSession,
     Found,
 )
-from wirekafka.broker.fetching import FetchLimits, failed_fetch, wait_for_more
+from wirekafka.broker.fetching import FetchLimits, failed_fetch, reads_older_segment, wait_for_more
 from wirekafka.broker.fetching import deadline_of as fetch_deadline
 from wirekafka.broker.fetching import fetch as fetch_partitions
 from wirekafka.broker.flushing import AwaitedFlush, wait_for_flush
@@ -53,6 +53,7 @@ __all__ = [
     "open_broker",
     "read_one_plainly",
     "read_plainly",
+    "reads_older_segment",
     "wait_for_flush",
     "wait_for_more",
 ]

@@ -31,6 +31,7 @@ from wirekafka.broker.housekeeping import (
     expire_producers_at_intervals,
 )
 from wirekafka.broker.kept_answers import KeptAnswers
+from wirekafka.broker.kept_pieces import KeptPieces
 from wirekafka.broker.opening import Watch, log_progress, report_notices
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import Partitions
@@ -105,6 +106,7 @@ class Broker:
             config.settings.get_int("max.incremental.fetch.session.cache.slots"),
             draw_id=lambda: random.randint(1, _LARGEST_SESSION_ID),
         )
+        self.kept_pieces = KeptPieces()
         self.kept_answers = KeptAnswers(lambda: (self.image.generation, self.partitions.generation))
 
     def refuse_transactions(self) -> NoReturn:
@@ -173,6 +175,7 @@ async def open_broker(config: BrokerConfig, watch: Watch = log_progress) -> Asyn
             nursery.start_soon(broker.alarms.run)
             nursery.start_soon(broker.flusher.run)
             nursery.start_soon(broker.cluster.reopen_when_asked)
+            nursery.start_soon(broker.cluster.make_the_rest)
             nursery.start_soon(broker.unlinking.run)
             nursery.start_soon(broker.retention.run, lambda: broker.settings)
             nursery.start_soon(broker.cleaning.run)

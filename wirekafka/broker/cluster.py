@@ -11,6 +11,7 @@ Source: Kafka's QuorumController and BrokerMetadataPublisher, which here are one
 import uuid
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import cast
 
 import trio
@@ -18,6 +19,7 @@ import trio
 from wirekafka.broker.alarms import Alarms
 from wirekafka.broker.clock import Clock
 from wirekafka.broker.coordination import OFFSETS_TOPIC, Coordination
+from wirekafka.broker.firebreak import contained
 from wirekafka.broker.journal import Journal
 from wirekafka.broker.opening import Watch
 from wirekafka.broker.partition import Partition
@@ -63,6 +65,16 @@ _MADE_AT_ONCE, _MADE_A_PIECE = 64, 16
 between which others are served: a disk that is busy makes them ten times as long."""
 
 
+@dataclass(slots=True)
+class _Making:
+    """The partitions that one request makes."""
+
+    begun: int = 0
+    left: deque[tuple[TopicImage, int]] = field(default_factory=deque)
+    """Those that the metadata knows, and that are made between other requests."""
+    is_whole: trio.Event = field(default_factory=trio.Event)
+
+
 class Cluster:
     """The metadata machine over its log, and the rooms that follow it."""
 
@@ -81,9 +93,10 @@ class Cluster:
         self._coordination = coordination
         self._reconfigured: set[str] = set()
         self._changed: set[str] = set()
-        self._unmade: deque[tuple[TopicImage, int]] = deque()
-        """Partitions that the metadata knows, and that are made between other requests."""
-        self._made_of_request = 0
+        self._making = _Making()
+        """What the request makes whose records are being applied."""
+        self._unfinished: deque[_Making] = deque()
+        self._unfinished_bell = trio.Event()
         self._settings = machine.settings
         self._journal = Journal(
             machine, MetadataRecords(), partition, clock=clock, alarms=alarms, applied=self._follow
@@ -106,6 +119,20 @@ class Cluster:
                 if topic == OFFSETS_TOPIC:
                     self._take_up_groups(index)
             await trio.sleep(_AGAIN_AFTER_SECONDS)
+
+    async def make_the_rest(self) -> None:
+        """Make what large requests have left, a piece of each in turn, whoever waits for it; forever."""
+        while True:
+            await self._unfinished_bell.wait()
+            self._unfinished_bell = trio.Event()
+            while self._unfinished:
+                await trio.lowlevel.checkpoint()
+                making = self._unfinished.popleft()
+                self._make_a_piece(making)
+                if making.left:
+                    self._unfinished.append(making)
+                else:
+                    making.is_whole.set()
 
     @property
     def image(self) -> MetadataImage:
@@ -170,8 +197,10 @@ class Cluster:
         return self._machine.describe_configs(request)
 
     async def _ask(self, decide: Callable[[Ticket], Decision[MetadataRecord]]) -> object:
+        making = _Making()
+
         def begin(ticket: Ticket, now_ms: int) -> Decision[MetadataRecord]:
-            self._made_of_request = 0
+            self._making = making
             return decide(ticket)
 
         try:
@@ -179,7 +208,8 @@ class Cluster:
         finally:
             self._reconfigure()
             self._tell_groups()
-            await self._make_the_rest()
+            if making.left:
+                await making.is_whole.wait()
 
     def _follow(self, record: MetadataRecord) -> None:
         """Make what is open agree with a record that has just been applied."""
@@ -187,12 +217,7 @@ class Cluster:
             case PartitionRecord():
                 topic = self._machine.image.topics_by_id[record.topic_id]
                 self._changed.add(topic.name)
-                self._partitions.expect(topic)
-                self._made_of_request += 1
-                if self._made_of_request <= _MADE_AT_ONCE:
-                    self._make(topic, record.partition_id)
-                else:
-                    self._unmade.append((topic, record.partition_id))
+                self._make_in_time(topic, record.partition_id)
             case ConfigRecord() if record.resource_type == TOPIC_RESOURCE:
                 self._reconfigured.add(record.resource_name)
             case ConfigRecord() if record.resource_type == BROKER_RESOURCE:
@@ -210,13 +235,28 @@ class Cluster:
         if topic.name == OFFSETS_TOPIC:
             self._take_up_groups(index)
 
-    async def _make_the_rest(self) -> None:
-        """Make what a large request has left, a piece at a time; a topic may be deleted meanwhile."""
-        while self._unmade:
-            await trio.lowlevel.checkpoint()
-            for _ in range(min(_MADE_A_PIECE, len(self._unmade))):
-                topic, index = self._unmade.popleft()
-                if topic.topic_id in self._machine.image.topics_by_id:
+    def _make_in_time(self, topic: TopicImage, index: int) -> None:
+        """Make a partition in this step, or soon.
+
+        Those of groups in this step: which of them holds a group goes by how many there are.
+        """
+        making = self._making
+        making.begun += 1
+        if making.begun <= _MADE_AT_ONCE or topic.name == OFFSETS_TOPIC:
+            self._make(topic, index)
+            return
+        self._partitions.expect(topic)
+        if not making.left:
+            self._unfinished.append(making)
+            self._unfinished_bell.set()
+        making.left.append((topic, index))
+
+    def _make_a_piece(self, making: _Making) -> None:
+        """Make some of what a request has left; its topic may have been deleted meanwhile."""
+        for _ in range(min(_MADE_A_PIECE, len(making.left))):
+            topic, index = making.left.popleft()
+            if topic.topic_id in self._machine.image.topics_by_id:
+                with contained(f"making {topic.name}-{index}", lambda: None):
                     self._make(topic, index)
 
     def _reconfigure(self) -> None:

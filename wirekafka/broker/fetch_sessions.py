@@ -129,6 +129,7 @@ class Reading:
         if isinstance(fetched.found, Partition) and not self.is_over:
             fetched.found.wait_with(fetched)
             self.due.pop(fetched.key, None)
+            self.rung.pop(fetched.key, None)
 
     def due_in_order(self) -> dict[FetchKey, FetchedPartition]:
         """Those that are due, in the order in which they are served."""
@@ -145,6 +146,7 @@ class Reading:
         self.is_over = True
         if self.wake is None:
             self.let_go()
+            self.rung.update(self.partitions)  # a request that is about to wait looks at all of them first
 
     def let_go(self) -> None:
         for fetched in self.partitions.values():
@@ -249,8 +251,9 @@ class FetchPlan:
 
     def watch(self) -> None:
         """Have the partitions ring from now on. To be called when they have just been read."""
-        self.reading.rung.clear()
+        rung = self.reading.rung
         for fetched in self.partitions.values():
+            rung.pop(fetched.key, None)
             fetched.watch()
 
     def look_again(self) -> None:
@@ -297,13 +300,18 @@ class FetchSessions:
         if not reading.partitions:
             self._end(session.session_id)
             return FetchPlan.of(asked, by_topic_id=by_topic_id)
+        return self.plan_next(session, now_ms)
+
+    def plan_next(self, session: FetchSession, now_ms: int) -> FetchPlan:
+        """Say what the session's next request reads, which has come: what is due by now."""
         self.go_on(session, now_ms)
+        reading = session.reading
         if reading.wake is not None:
             reading.wake()  # the request that waits is overtaken
         return FetchPlan(
             reading,
             reading.due_in_order(),
-            by_topic_id,
+            session.by_topic_id,
             session,
             is_incremental=True,
             answers_epoch=session.next_epoch,

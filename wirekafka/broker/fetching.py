@@ -48,7 +48,7 @@ async def fetch(
     """Read every partition of the plan, in order, within the limits.
 
     Waits until `min_bytes` can be read, at most `max_wait_ms`, or until trio's clock shows the deadline, in
-    seconds; an error anywhere answers at once.
+    seconds; an error anywhere answers at once, as does a reader of an older segment.
     """
     if deadline is None:
         deadline = deadline_of(limits)
@@ -90,6 +90,8 @@ async def wait_for_more(
     megabyte is woken by every append to any of them. Where a byte is enough, the first that rings is, and is
     left to the caller to read. False when trio's clock, in seconds, shows the deadline before.
     """
+    if plan.is_overtaken:
+        return True  # the bell is the other request's
     with trio.CancelScope(deadline=deadline), _Watched(plan) as watched:
         while not plan.is_overtaken and sum(sizes.values()) < limits.min_bytes:
             rung = await watched.rung()
@@ -97,7 +99,8 @@ async def wait_for_more(
                 break
             for fetched in rung:
                 data = _read_one(fetched, limits.max_bytes, limits, is_first=True)
-                sizes[fetched.key] = limits.min_bytes if _is_news(data) else _size_bytes(data)
+                is_enough = _is_news(data) or reads_older_segment(fetched, limits)
+                sizes[fetched.key] = limits.min_bytes if is_enough else _size_bytes(data)
                 del data
                 fetched.watch()
         return True
@@ -107,11 +110,12 @@ async def wait_for_more(
 class _Watched:
     """The partitions of a plan while a request waits for them; those of no session are let go."""
 
-    __slots__ = ("_any", "_plan")
+    __slots__ = ("_plan", "_task")
 
     def __init__(self, plan: FetchPlan) -> None:
         self._plan = plan
-        self._any = trio.Event()
+        self._task: trio.lowlevel.Task | None = None
+        """The one that waits, until it is woken. An event would be made anew for every record."""
 
     def __enter__(self) -> "_Watched":
         self._plan.reading.wake = self._wake
@@ -126,14 +130,22 @@ class _Watched:
             reading.let_go()
 
     def _wake(self) -> None:
-        self._any.set()
+        task, self._task = self._task, None
+        if task is not None:
+            trio.lowlevel.reschedule(task)
+
+    def _give_up(self, _: object) -> trio.lowlevel.Abort:
+        self._task = None
+        return trio.lowlevel.Abort.SUCCEEDED
 
     async def rung(self) -> list[FetchedPartition]:
         """Wait for any, and give those that have rung since the last time."""
         reading = self._plan.reading
         if not reading.rung:
-            await self._any.wait()
-            self._any = trio.Event()
+            self._task = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._give_up)
+        if self._plan.is_overtaken:
+            return []  # what has rung is for the other request
         rung = list(reading.rung.values())
         reading.rung.clear()
         return rung
@@ -150,8 +162,18 @@ def _read_all(plan: FetchPlan, limits: FetchLimits) -> tuple[dict[FetchKey, Part
         size = _size_bytes(data)
         left_bytes -= size
         read_bytes += size
-        at_once = at_once or _is_news(data)
+        at_once = at_once or _is_news(data) or reads_older_segment(fetched, limits)
     return results, at_once or read_bytes >= limits.min_bytes
+
+
+def reads_older_segment(fetched: FetchedPartition, limits: FetchLimits) -> bool:
+    """Whether a reader may go on in a later segment: that is enough, as no read goes from one to the next."""
+    found = fetched.found
+    if not isinstance(found, Partition):
+        return False
+    active = found.log.segments.active.base_offset
+    offset = fetched.wanted.fetch_offset
+    return offset < active < found.visible_end(committed_only=limits.committed_only)
 
 
 def _size_bytes(data: PartitionData) -> int:

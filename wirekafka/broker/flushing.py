@@ -148,7 +148,11 @@ class Flusher:
         """Have a log flushed in some time, or earlier if it was asked for earlier."""
         due = trio.current_time() + delay_ms / 1000
         found = self._due.get(log)
-        if found is None or due < found[0]:
+        if found is not None and ring is None:
+            ring = found[1]
+        if found is not None and due >= found[0]:
+            self._due[log] = (found[0], ring)
+        else:
             self._due[log] = (due, ring)
             self._asked_so_far += 1
             heapq.heappush(self._by_time, (due, self._asked_so_far, log))
@@ -217,8 +221,10 @@ class Flusher:
             each = heapq.heappop(self._by_time)
             if self._is_still_due(each):
                 flush.asked.setdefault(each[2], self._due[each[2]][1])
-        for log in flush.asked:
-            self._due.pop(log, None)
+        for log, ring in flush.asked.items():
+            due = self._due.pop(log, None)
+            if due is not None and ring is None:
+                flush.asked[log] = due[1]
         if len(self._by_time) > _MOST_OUTDATED + 2 * len(self._due):
             self._by_time = [each for each in self._by_time if self._is_still_due(each)]
             heapq.heapify(self._by_time)

@@ -6,11 +6,14 @@ it starts and every few minutes, and a broker with thousands of topics takes lon
 Source: ours; Kafka builds each answer anew from its MetadataCache.
 """
 
+import sys
 from collections.abc import Callable, Hashable
 
 from wirekafka.protocol.connection import Built
 
 _MOST_BYTES = 4 * 1024 * 1024
+_AROUND_BYTES = 200
+"""What an answer takes besides its body and what it is kept under."""
 
 
 class KeptAnswers:
@@ -32,14 +35,21 @@ class KeptAnswers:
 
     def keep(self, key: Hashable, body: bytes) -> Built:
         """Keep a body that was made since `find` was last asked for it, with nothing waited for."""
-        if self._size_bytes + len(body) > _MOST_BYTES:
+        size_bytes = _size_bytes(key) + len(body) + _AROUND_BYTES
+        if self._size_bytes + size_bytes > _MOST_BYTES:
             self._clear()
         answer = Built((body,))
-        if len(body) <= _MOST_BYTES:
+        if size_bytes <= _MOST_BYTES:
             self._answers[key] = answer
-            self._size_bytes += len(body)
+            self._size_bytes += size_bytes
         return answer
 
     def _clear(self) -> None:
         self._answers.clear()
         self._size_bytes = 0
+
+
+def _size_bytes(key: Hashable) -> int:
+    """What a key takes: a client says what is in it, and may say much to be told little."""
+    within = sum(_size_bytes(part) for part in key) if isinstance(key, tuple) else 0
+    return sys.getsizeof(key) + within

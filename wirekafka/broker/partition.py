@@ -29,6 +29,7 @@ from wirekafka.storage import (
     Origin,
     PartitionLog,
     Run,
+    append_plainly,
     begin_run,
     needs_preparation,
 )
@@ -168,11 +169,9 @@ class Partition:
         self, records: memoryview | None, *, now_ms: int, zstd_allowed: bool, acks_all: bool = False
     ) -> Appended:
         """Write one batch as a producer sent it, where none is prepared. Raises as `append_from_client`."""
-        run = self.begin_run(now_ms=now_ms, acks_all=acks_all) if zstd_allowed else None
-        if run is not None and records is not None:
-            base_offset = run.take(records)
+        if zstd_allowed and records is not None:
+            base_offset = self.append_plainly(records, now_ms=now_ms, acks_all=acks_all)
             if base_offset != NOT_PLAIN:
-                self.end_run(run)
                 log = self.log
                 return Appended(base_offset, log.log_end_offset - 1, _NO_TIME, log.log_start_offset, False)
         return self.append(self._checked(records, zstd_allowed, acks_all), now_ms=now_ms)
@@ -213,6 +212,21 @@ class Partition:
         if acks_all:
             self._check_replicas()
         return records
+
+    def append_plainly(self, records: memoryview, *, now_ms: int, acks_all: bool) -> int:
+        """Write one batch as a producer sent it; give its base offset, and wake the fetches that wait here.
+
+        NOT_PLAIN, and nothing has been changed, where that takes more than to write it, or is refused; what
+        is plain needs no wait before it is acknowledged. Raises KAFKA_STORAGE_ERROR.
+        """
+        if self._prepares or self._flushes_at_append or self._deleted:
+            return NOT_PLAIN
+        if acks_all and self.log.config.min_insync_replicas > _IN_SYNC_REPLICAS:
+            return NOT_PLAIN
+        base_offset = append_plainly(self.log, records, self.leader_epoch, now_ms)
+        if self._waiting and base_offset != NOT_PLAIN:
+            self.ring()
+        return base_offset
 
     def begin_run(self, *, now_ms: int, acks_all: bool) -> Run | None:
         """Begin to append several batches by one call, within this step of the event loop.

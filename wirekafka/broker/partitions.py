@@ -50,6 +50,8 @@ class Partitions:
         self._names: dict[bytes, str] = {}
         self.generation = 0
         """Grows whenever a partition goes on line, off line or away."""
+        self._generations: dict[str, int] = {}
+        """What it grew to when that was one of a topic."""
         self._asked: set[TopicPartition] = set()
         """Offline partitions that were asked for since they were last tried."""
         self._asked_bell = trio.Event()
@@ -78,6 +80,10 @@ class Partitions:
         if topic is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "No topic has this id.")
         return topic.name
+
+    def generation_of(self, topic: str) -> int:
+        """Tell by a number whether a partition of a topic has gone on line or off line; 0 before the first."""
+        return self._generations.get(topic, 0)
 
     def exists(self, topic: str, partition: int) -> bool:
         """Whether the metadata knows the partition, on line or not."""
@@ -177,6 +183,7 @@ class Partitions:
     def _take_up(self, topic_partition: TopicPartition, log: PartitionLog | KafkaError) -> None:
         topic, index = topic_partition
         self.generation += 1
+        self._generations[topic] = self.generation
         partitions = self._by_topic.setdefault(topic, {})
         before = partitions.get(index)
         if isinstance(log, KafkaError):
@@ -246,6 +253,7 @@ class Partitions:
         """Close a deleted topic's partitions, wake who waits, remove the folders; give its name."""
         name = self._names.pop(topic_id)
         self.generation += 1
+        self._generations.pop(name, None)
         self._image.removed_topic_ids.discard(topic_id)
         for index, partition in self._by_topic.pop(name, {}).items():
             topic_partition = TopicPartition(name, index)

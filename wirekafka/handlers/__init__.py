@@ -26,6 +26,7 @@ from wirekafka.handlers.produce import produce
 from wirekafka.handlers.producers import init_producer_id
 from wirekafka.handlers.registry import NOT_AT_ONCE, Handler, Later, NotAtOnce
 from wirekafka.handlers.repeated import Repeated
+from wirekafka.handlers.repeated_fetch import Waiting
 from wirekafka.handlers.topics import create_partitions, create_topics, delete_topics
 from wirekafka.protocol.message import Versions
 
@@ -81,4 +82,5 @@ __all__ = [
     "NotAtOnce",
     "Repeated",
     "RequestContext",
+    "Waiting",
 ]

@@ -23,6 +23,7 @@ from wirekafka.broker import (
     fetch_deadline,
     fetch_partitions,
     read_plainly,
+    reads_older_segment,
     wait_for_more,
 )
 from wirekafka.handlers.context import RequestContext
@@ -62,7 +63,7 @@ def _refuse(request: FetchRequest, error: KafkaError) -> FetchResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fetching:
+class Fetching:
     """One request, from its plan on."""
 
     plan: FetchPlan
@@ -76,10 +77,14 @@ class _Fetching:
             return Later(self.read_and_answer)
         if self._is_enough(read):
             return self._answer_plainly(read)
+        return self.later(read.sizes)
+
+    def later(self, sizes: dict[FetchKey, int]) -> Later[FetchResponse]:
+        """Wait, for there is not enough: what `sizes` says has just been read, plainly."""
         if self.plan.session is None:
             return Later(self._wait_and_answer)
         self.plan.watch()
-        return Later(partial(self._wait_and_answer, read.sizes))
+        return Later(partial(self._wait_and_answer, sizes))
 
     async def read_and_answer(self, deadline: float | None = None) -> FetchResponse:
         """Answer when there is enough, or the time is up."""
@@ -115,7 +120,10 @@ class _Fetching:
     def _is_enough(self, read: PlainRead) -> bool:
         limits = self.limits
         return (
-            read.size_bytes >= limits.min_bytes or limits.max_wait_ms <= 0 or not self.plan.reading.partitions
+            read.size_bytes >= limits.min_bytes
+            or limits.max_wait_ms <= 0
+            or not self.plan.reading.partitions
+            or any(reads_older_segment(fetched, limits) for fetched, _ in read.partitions)
         )
 
     def _answer_plainly(self, read: PlainRead) -> Built:
@@ -137,7 +145,7 @@ class _Fetching:
         return Built(plain_body(session_id, told, aborted_is_null=not self.limits.committed_only))
 
 
-def _begin(request: FetchRequest, context: RequestContext) -> _Fetching:
+def _begin(request: FetchRequest, context: RequestContext) -> Fetching:
     """Plan the request and find its partitions. Raises what `FetchSessions.plan` does."""
     broker = context.broker
     by_topic_id = context.version >= _TOPIC_IDS_SINCE
@@ -155,7 +163,7 @@ def _begin(request: FetchRequest, context: RequestContext) -> _Fetching:
     if max(request.replica_id, request.replica_state.replica_id) >= 0:
         for fetched in plan.partitions.values():
             fetched.found = _refuse_follower(fetched.found)
-    return _Fetching(plan, limits, context)
+    return Fetching(plan, limits, context)
 
 
 def _fetch_at_once(

@@ -26,9 +26,9 @@ from wirekafka.protocol.apis.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from wirekafka.protocol.codec import codec_for
 from wirekafka.protocol.connection import Built
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
+from wirekafka.protocol.metadata_pieces import piece_of, with_topics
 
 _TOPIC_IDS_SINCE = 12
 _BROKERS, _CONTROLLERS = 1, 2
@@ -58,8 +58,22 @@ def _kept_metadata(request: MetadataRequest, context: RequestContext) -> Built |
     topics = _topics_there(request, context)
     if topics is None:
         return NOT_AT_ONCE
-    response = _response(topics, request, context)
-    return kept.keep(key, codec_for(MetadataResponse, context.version).build(response))
+    pieces = [_piece(topic, request, context) for topic in topics]
+    return kept.keep(key, with_topics(_response([], request, context), pieces, context.version))
+
+
+def _piece(topic: TopicImage, request: MetadataRequest, context: RequestContext) -> bytes:
+    """What the answer says of a topic; the bytes of the last time while that has not changed."""
+    broker, with_operations = context.broker, request.include_topic_authorized_operations
+    key = (context.version, with_operations, topic.topic_id)
+    mark = (topic.generation, broker.partitions.generation_of(topic.name))
+    found = broker.kept_pieces.find(key, mark)
+    if found is not None:
+        return found
+    described = _described(topic, context)
+    if with_operations:
+        described.topic_authorized_operations = TOPIC_OPERATIONS
+    return broker.kept_pieces.keep(key, mark, piece_of(described, context.version))
 
 
 @handles(METADATA, refusal=_refuse, at_once=_kept_metadata)
@@ -100,11 +114,11 @@ def _check_topics(request: MetadataRequest, version: int) -> None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Metadata v{version} knows no topic ids.")
 
 
-def _topics_there(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic] | None:
+def _topics_there(request: MetadataRequest, context: RequestContext) -> list[TopicImage] | None:
     """What is asked for, in order; None if one of it is not there."""
     image = context.broker.image
     if request.topics is None or (context.version == 0 and not request.topics):
-        return [_described(topic, context) for topic in image.topics.values()]
+        return list(image.topics.values())
     ids = dict.fromkeys(topic.topic_id for topic in request.topics if topic.topic_id != NO_TOPIC_ID)
     names = dict.fromkeys(topic.name for topic in request.topics if topic.name is not None)
     if ids:
@@ -112,13 +126,13 @@ def _topics_there(request: MetadataRequest, context: RequestContext) -> list[Met
     else:
         wanted = [image.topics.get(name) for name in names]
     there = [topic for topic in wanted if topic is not None]
-    return [_described(topic, context) for topic in there] if len(there) == len(wanted) else None
+    return there if len(there) == len(wanted) else None
 
 
 async def _topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
     there = _topics_there(request, context)
     if there is not None:
-        return there
+        return [_described(topic, context) for topic in there]
     assert request.topics is not None
     ids = dict.fromkeys(topic.topic_id for topic in request.topics if topic.topic_id != NO_TOPIC_ID)
     if ids:

@@ -11,9 +11,11 @@ refusal says why.
 """
 
 from functools import partial
+from typing import cast
 
-from wirekafka.broker import Appended, AwaitedFlush, Partition, is_transactional, wait_for_flush
+from wirekafka.broker import NOT_PLAIN, Appended, AwaitedFlush, Partition, is_transactional, wait_for_flush
 from wirekafka.handlers.context import CloseConnection, RequestContext
+from wirekafka.handlers.plain_produce import PlainTopic, plain_topics
 from wirekafka.handlers.registry import NOT_AT_ONCE, Later, NotAtOnce, handles
 from wirekafka.metadata import is_internal
 from wirekafka.protocol.apis.produce import (
@@ -26,7 +28,9 @@ from wirekafka.protocol.apis.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
+from wirekafka.protocol.connection import Built
 from wirekafka.protocol.error_codes import ErrorCode, InvalidRecords, KafkaError, NotOneBatch
+from wirekafka.protocol.plain_produce import Told, plain_body
 
 _NONE = int(ErrorCode.NONE)
 _NO_OFFSET = -1
@@ -53,15 +57,22 @@ def _refuse(request: ProduceRequest, error: KafkaError) -> ProduceResponse:
 
 def _at_once(
     request: ProduceRequest, context: RequestContext
-) -> ProduceResponse | Later[ProduceResponse] | NotAtOnce | None:
+) -> ProduceResponse | Built | Later[ProduceResponse] | NotAtOnce | None:
     """Append at once, and wait for the disk later; not so where batches are prepared in a thread."""
-    _check_transactional_id(request)
     appending = _Appending(request, context)
-    if appending.may_prepare():
-        return NOT_AT_ONCE
-    response = ProduceResponse(
-        responses=[appending.to_topic(topic) for topic in request.topic_data if topic.partition_data]
-    )
+    topics = plain_topics(request, context)
+    if topics is None:
+        _check_transactional_id(request)
+        if appending.may_prepare():
+            return NOT_AT_ONCE
+        response = ProduceResponse(
+            responses=[appending.to_topic(topic) for topic in request.topic_data if topic.partition_data]
+        )
+    else:
+        told = [(topic.topic, appending.to_plain_topic(topic)) for topic in topics]
+        if appending.is_plain:
+            return None if request.acks == 0 else appending.plain_answer(told)
+        response = ProduceResponse(responses=[_topic_response(topic, _messages(all)) for topic, all in told])
     if request.acks == 0:
         _close_on_error(response)
         return None
@@ -117,6 +128,8 @@ class _Appending:
         self._partitions = context.broker.partitions
         self._now_ms = context.broker.clock.wall_ms()
         self.awaited: list[tuple[PartitionProduceResponse, AwaitedFlush]] = []
+        self.is_plain = True
+        """Whether every batch was."""
 
     def may_prepare(self) -> bool:
         """Whether a partition that is written to looks into batches or compresses them anew."""
@@ -138,6 +151,33 @@ class _Appending:
         except KafkaError as error:
             return _refused_topic(topic, error)
         return _topic_response(topic, [self._to_partition(name, data) for data in topic.partition_data])
+
+    def to_plain_topic(self, topic: PlainTopic) -> list[Told | PartitionProduceResponse]:
+        """Write to partitions that are there; a message tells of what is not plain, a tuple does else."""
+        told: list[Told | PartitionProduceResponse] = []
+        now_ms, acks_all = self._now_ms, self._acks_all
+        for data, partition in zip(topic.topic.partition_data, topic.partitions, strict=True):
+            assert data.records is not None
+            try:
+                base_offset = partition.append_plainly(data.records, now_ms=now_ms, acks_all=acks_all)
+            except KafkaError as error:
+                self.is_plain = False
+                told.append(self._refusal(topic.name, data.index, error))
+                continue
+            if base_offset == NOT_PLAIN:
+                self.is_plain = False
+                told.append(self._to_partition(topic.name, data))
+            else:
+                told.append((data.index, base_offset, partition.log.log_start_offset))
+        return told
+
+    def plain_answer(
+        self, told: list[tuple[TopicProduceData, list[Told | PartitionProduceResponse]]]
+    ) -> Built:
+        """The answer where every batch was plain."""
+        by_id = self._by_id
+        topics = [(topic.topic_id if by_id else topic.name, cast(list[Told], all)) for topic, all in told]
+        return Built([plain_body(topics)])
 
     async def to_topic_prepared(self, topic: TopicProduceData) -> TopicProduceResponse:
         try:
@@ -209,6 +249,18 @@ async def _when_flushed(
             partition.log_append_time_ms = _NO_TIME
             partition.log_start_offset = _NO_OFFSET
     return response
+
+
+def _messages(told: list[Told | PartitionProduceResponse]) -> list[PartitionProduceResponse]:
+    """A message for each, where that may not be so."""
+    return [
+        PartitionProduceResponse(
+            index=each[0], error_code=_NONE, base_offset=each[1], log_start_offset=each[2]
+        )
+        if isinstance(each, tuple)
+        else each
+        for each in told
+    ]
 
 
 def _check_may_write(topic: str, acks: int, context: RequestContext) -> None:

@@ -9,7 +9,7 @@ Source: ours.
 from collections.abc import Sequence, Sized
 
 from wirekafka.handlers.context import ClientConnection
-from wirekafka.handlers.repeated_fetch import RepeatedFetch
+from wirekafka.handlers.repeated_fetch import RepeatedFetch, Waiting
 from wirekafka.handlers.repeated_produce import RepeatedProduce
 from wirekafka.protocol.apis.fetch import FETCH
 from wirekafka.protocol.apis.produce import PRODUCE
@@ -31,8 +31,10 @@ class Repeated:
         self._produce = RepeatedProduce(client)
         self._fetch = RepeatedFetch(client)
 
-    def answers(self, frames: FrameBuffer) -> tuple[int, Sequence[Sized]]:
+    def answers(self, frames: FrameBuffer) -> tuple[int, Sequence[Sized] | Waiting]:
         """Take requests at hand that are alike and plain; give how many, and the frames that answer them.
+
+        One that has to wait is given alone, and is answered as its kind is.
 
         Raises CloseConnection for a failed write of what is not answered. When anything else is raised
         nothing is taken, and `answers_after` is to be called.

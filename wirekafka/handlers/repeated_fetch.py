@@ -2,18 +2,30 @@
 
 `server.connection` asks for an answer before it takes the next request, by way of `repeated`, and shows each
 request that was answered the usual way. One that is alike is found by its bytes (`protocol.alike`), and
-answered if there are records enough and nothing is out of the ordinary. Else nothing has been changed, and
-the request goes the usual way, through `fetch`, which is the slow twin: tests hold the answers to it.
+answered if there are records enough and nothing is out of the ordinary; if there are none, it waits as
+`fetch` does. Else nothing has been changed, and the request goes the usual way, through `fetch`, which is the
+slow twin: tests hold the answers to it.
 
 Source: ours; what is answered is what Kafka's KafkaApis.handleFetchRequest would say.
 """
 
 from collections.abc import Sequence, Sized
+from typing import NamedTuple
 
-from wirekafka.broker import NO_SESSION, FetchKey, FetchSession, Partition, read_one_plainly
-from wirekafka.handlers.context import ClientConnection
+from wirekafka.broker import (
+    NO_SESSION,
+    FetchKey,
+    FetchLimits,
+    FetchPlan,
+    FetchSession,
+    Partition,
+    read_one_plainly,
+)
+from wirekafka.handlers.context import ClientConnection, RequestContext
+from wirekafka.handlers.fetch import Fetching
+from wirekafka.handlers.registry import Later
 from wirekafka.protocol.alike import AlikeFetch, FetchLikeness, FetchLikenesses, may_be_repeated
-from wirekafka.protocol.apis.fetch import FetchPartition, FetchRequest
+from wirekafka.protocol.apis.fetch import FetchPartition, FetchRequest, FetchResponse
 from wirekafka.protocol.connection import ReceivedRequest
 from wirekafka.protocol.error_codes import KafkaError
 from wirekafka.protocol.framing import FrameBuffer
@@ -25,21 +37,31 @@ _MOST_CHARACTERS = 512
 _MOST_SAID = 64
 
 
+class Waiting(NamedTuple):
+    """A request that was not parsed, and is answered when there is more."""
+
+    request: ReceivedRequest
+    later: Later[FetchResponse]
+
+
 class RepeatedFetch:
     """What one connection has fetched so far, and the answers to more of it."""
 
-    __slots__ = ("_broker", "_likenesses", "_said", "_was_like")
+    __slots__ = ("_broker", "_client", "_likenesses", "_said", "_was_like")
 
     def __init__(self, client: ClientConnection) -> None:
-        self._broker = client.broker
+        self._client, self._broker = client, client.broker
         self._likenesses = FetchLikenesses()
         self._said: set[tuple[object, ...]] = set()
         """What was said once, and is to be known when it is said again."""
         self._was_like = False
         """Whether the last request asked for is known, be it answered or not."""
 
-    def answer(self, frames: FrameBuffer) -> Sequence[Sized] | None:
-        """Take the request at hand if it is alike and plain; give the frame that answers it, in parts."""
+    def answer(self, frames: FrameBuffer) -> Sequence[Sized] | Waiting | None:
+        """Take the request at hand if it is alike and plain; give the frame that answers it, in parts.
+
+        Or what has to be waited for.
+        """
         found = self._likenesses.find(*frames.unread())
         self._was_like = found is not None
         if found is None:
@@ -49,7 +71,7 @@ class RepeatedFetch:
             frames.pass_over(found.end)
         return answer
 
-    def _answer(self, found: AlikeFetch) -> Sequence[Sized] | None:
+    def _answer(self, found: AlikeFetch) -> Sequence[Sized] | Waiting | None:
         likeness, epoch = found.likeness, found.session_epoch
         message, wanted = likeness.message, likeness.wanted
         key = FetchKey(likeness.topic, wanted.partition)
@@ -75,11 +97,37 @@ class RepeatedFetch:
             committed_only=likeness.committed_only,
             is_first=True,
         )
-        if told is None or not 0 < len(told.records) >= min(message.min_bytes, max_bytes):
+        if told is None:
             return None
-        if session is not None:
-            self._go_on(session, key, wanted, told)
-        return likeness.answer(found.correlation_id, told)
+        if 0 < len(told.records) >= min(message.min_bytes, max_bytes):
+            if session is not None:
+                self._go_on(session, key, wanted, told)
+            return likeness.answer(found.correlation_id, told)
+        if told.records or message.max_wait_ms <= 0:
+            return None
+        if session is None:
+            plan = FetchPlan.of({key: wanted}, by_topic_id=isinstance(key.topic, bytes))
+            plan.partitions[key].found = partition
+        else:
+            session.reading.want(key, wanted)
+            plan = self._broker.fetch_sessions.plan_next(session, self._broker.clock.now_ms())
+        return self._wait(found, plan, max_bytes)
+
+    def _wait(self, found: AlikeFetch, plan: FetchPlan, max_bytes: int) -> Waiting:
+        """Have it wait; there is nothing now."""
+        likeness = found.likeness
+        message, request = likeness.message, likeness.request
+        limits = FetchLimits(
+            min_bytes=min(message.min_bytes, max_bytes),
+            max_bytes=max_bytes,
+            max_wait_ms=message.max_wait_ms,
+            committed_only=likeness.committed_only,
+        )
+        context = RequestContext(self._client, request.version, request.client_id)
+        received = ReceivedRequest(
+            request.api, request.version, found.correlation_id, request.client_id, message
+        )
+        return Waiting(received, Fetching(plan, limits, context).later(dict.fromkeys(plan.partitions, 0)))
 
     def _find(self, key: FetchKey) -> Partition | None:
         """The partition; None where there is none: `fetch` finds out why."""

@@ -52,6 +52,8 @@ class TopicImage:
     name: str
     topic_id: TopicId
     partitions: dict[int, PartitionImage] = field(default_factory=dict)
+    generation: int = field(default=0, compare=False)
+    """Grows with every change of its partitions."""
 
 
 class MetadataImage:
@@ -122,7 +124,9 @@ class MetadataImage:
 
     def _put_partition(self, record: PartitionRecord) -> None:
         self.topics_generation += 1
-        self._topics_by_id[record.topic_id].partitions[record.partition_id] = self._shared(
+        topic = self._topics_by_id[record.topic_id]
+        topic.generation += 1
+        topic.partitions[record.partition_id] = self._shared(
             PartitionImage(record.leader, record.leader_epoch, tuple(record.replicas), tuple(record.isr))
         )
 
@@ -133,7 +137,9 @@ class MetadataImage:
         epoch is over, and the node of this folder leads in the next.
         """
         self.topics_generation += 1
-        partitions = self._topics_by_id[record.topic_id].partitions
+        topic = self._topics_by_id[record.topic_id]
+        topic.generation += 1
+        partitions = topic.partitions
         before = partitions[record.partition_id]
         changes_leader = record.leader != _SAME_LEADER
         partitions[record.partition_id] = self._shared(

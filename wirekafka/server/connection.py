@@ -18,7 +18,7 @@ from functools import partial
 
 import trio
 
-from wirekafka.handlers import NOT_AT_ONCE, ClientConnection, CloseConnection, Later, Repeated
+from wirekafka.handlers import NOT_AT_ONCE, ClientConnection, CloseConnection, Later, Repeated, Waiting
 from wirekafka.observability import get_logger
 from wirekafka.protocol.connection import ReceivedRequest, ServerConnection
 from wirekafka.protocol.error_codes import MalformedMessage
@@ -77,16 +77,22 @@ async def _answer_received(
             begun = trio.current_time()
             count, parts = answer_repeated(repeated, frames, client)
             if count:
+                if isinstance(parts, Waiting):
+                    await gathered.send()
+                    parts = await finish(parts.request, client, parts.later) or ()
                 gathered.add(parts)
-                await gathered.send_if_due(begun)
-                await transport.give_way(count)
+                if gathered.is_due(begun):
+                    await gathered.send()
+                if transport.turns_are_over(count):
+                    await transport.give_way()
                 continue
             request = connection.next_request()
             if request is None:
                 break
             await _answer_one(request, client, gathered)
             repeated.learn(request)
-            await transport.give_way()
+            if transport.turns_are_over():
+                await transport.give_way()
     except (MalformedMessage, CloseConnection):
         await gathered.send()
         raise
@@ -106,7 +112,8 @@ async def _answer_one(request: ReceivedRequest, client: ClientConnection, gather
         parts = await finish(request, client, parts)
     if parts is not None:
         gathered.add(parts)
-    await gathered.send_if_due(begun)
+    if gathered.is_due(begun):
+        await gathered.send()
 
 
 class _Gathered:
@@ -121,10 +128,9 @@ class _Gathered:
         self._parts += parts
         self.size_bytes += sum(map(len, parts))
 
-    async def send_if_due(self, begun: float) -> None:
-        """Send if there is much, or the last answer, begun at that time by trio's clock, took a while."""
-        if self.size_bytes > _GATHERED_BYTES or trio.current_time() - begun > _WHILE_SECONDS:
-            await self.send()
+    def is_due(self, begun: float) -> bool:
+        """Whether there is much, or the last answer, begun at that time by trio's clock, took a while."""
+        return self.size_bytes > _GATHERED_BYTES or trio.current_time() - begun > _WHILE_SECONDS
 
     async def send(self) -> None:
         if self._parts:

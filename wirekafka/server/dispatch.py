@@ -19,6 +19,7 @@ from wirekafka.handlers import (
     NotAtOnce,
     Repeated,
     RequestContext,
+    Waiting,
 )
 from wirekafka.observability import get_logger
 from wirekafka.protocol.connection import ReceivedRequest, response_parts
@@ -34,7 +35,7 @@ _OUR_FAULT = KafkaError(
 
 def answer_repeated(
     repeated: Repeated, frames: FrameBuffer, client: ClientConnection
-) -> tuple[int, Sequence[Sized]]:
+) -> tuple[int, Sequence[Sized] | Waiting]:
     """Take the requests at hand that are as an earlier one; give their number, and their answers.
 
     One that fails and has changed nothing goes the usual way. Raises CloseConnection for what Kafka

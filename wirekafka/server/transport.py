@@ -44,19 +44,23 @@ class SocketTransport:
                 self._turns = 0
                 await trio.lowlevel.wait_readable(self._socket)
                 continue
-            await self.give_way()
+            if self.turns_are_over():
+                await self.give_way()
             return count
 
     async def wait_readable(self) -> None:
         """Wait until `receive_into` would give something at once, be it the news that the peer closed."""
         await trio.lowlevel.wait_readable(self._socket)
 
-    async def give_way(self, turns: int = 1) -> None:
-        """Let other tasks run, now and then. Called for each receive, and for requests with their number."""
+    def turns_are_over(self, turns: int = 1) -> bool:
+        """Whether it is time to give way. Asked for each receive, and for requests with their number."""
         self._turns += turns
-        if self._turns >= _TURNS_WITHOUT_WAIT:
-            self._turns = 0
-            await trio.lowlevel.checkpoint()
+        return self._turns >= _TURNS_WITHOUT_WAIT
+
+    async def give_way(self) -> None:
+        """Let other tasks run."""
+        self._turns = 0
+        await trio.lowlevel.checkpoint()
 
     async def send(self, parts: Sequence[Sized]) -> None:
         """Send all of `parts` in order: buffers, and slices of files.
@@ -68,15 +72,15 @@ class SocketTransport:
         waiting: list[Buffer] = []
         for part in filter(len, parts):
             if isinstance(part, FileSlice) and len(part) > _MOST_BYTES_READ:
-                await self._send_buffers(waiting, more=True)
-                await self._send_file(part)
+                await self._send_file(part, behind=waiting)
                 waiting = []
                 continue
             if len(waiting) == _BUFFERS_A_CALL:
-                await self._send_buffers(waiting, more=True)
+                await self._send_rest(self._send_at_once(waiting, _MORE), _MORE)
                 waiting = []
             waiting.append(_in_memory(part))
-        await self._send_buffers(waiting, more=False)
+        if waiting and (left := self._send_at_once(waiting, 0)):
+            await self._send_rest(left, 0)
 
     def stop_receiving(self) -> None:
         """Let `receive_into` give what has come, then 0, as if the peer had closed."""
@@ -87,33 +91,39 @@ class SocketTransport:
         trio.lowlevel.notify_closing(self._socket)
         self._socket.close()
 
-    async def _send_buffers(self, buffers: list[Buffer], *, more: bool) -> None:
-        flags = _MORE if more else 0
-        while buffers:
-            try:
-                if len(buffers) == 1:
-                    sent = self._socket.send(buffers[0], flags)
-                else:
-                    sent = self._socket.sendmsg(buffers[:_BUFFERS_A_CALL], (), flags)
-            except BlockingIOError:
-                self._turns = 0
-                await trio.lowlevel.wait_writable(self._socket)
-                continue
-            buffers = _behind(buffers, sent)
+    def _send_at_once(self, buffers: list[Buffer], flags: int) -> list[Buffer]:
+        """Send what the socket takes now; give what is left."""
+        try:
+            if len(buffers) == 1:
+                sent = self._socket.send(buffers[0], flags)
+            else:
+                sent = self._socket.sendmsg(buffers, (), flags)
+        except BlockingIOError:
+            return buffers
+        return _behind(buffers, sent)
 
-    async def _send_file(self, part: FileSlice) -> None:
-        position, left = part.position, len(part)
-        while left:
+    async def _send_rest(self, buffers: list[Buffer], flags: int) -> None:
+        while buffers:
+            self._turns = 0
+            await trio.lowlevel.wait_writable(self._socket)
+            buffers = self._send_at_once(buffers, flags)
+
+    async def _send_file(self, part: FileSlice, *, behind: list[Buffer]) -> None:
+        """Send what stands before a slice, and the slice."""
+        if behind and (left := self._send_at_once(behind, _MORE)):
+            await self._send_rest(left, _MORE)
+        position, left_bytes = part.position, len(part)
+        while left_bytes:
             try:
-                sent = os.sendfile(self._socket.fileno(), part.fileno(), position, left)
+                sent = os.sendfile(self._socket.fileno(), part.fileno(), position, left_bytes)
             except BlockingIOError:
                 self._turns = 0
                 await trio.lowlevel.wait_writable(self._socket)
                 continue
             if sent == 0:
-                raise _ended_early(left)
+                raise _ended_early(left_bytes)
             position += sent
-            left -= sent
+            left_bytes -= sent
 
 
 def _in_memory(part: Sized) -> Buffer:

@@ -20,9 +20,10 @@ from wirekafka.storage.folder.partition_folder import belongs
 from wirekafka.storage.log.flushing import flush_logs
 from wirekafka.storage.log.log import Appended, PartitionLog
 from wirekafka.storage.log.opening import may_pass
+from wirekafka.storage.log.plain import NOT_PLAIN, append_plainly
 from wirekafka.storage.log.progress import OpeningGivenUp, OpeningProgress
 from wirekafka.storage.log.retention import has_passed_segments, start_after_retention
-from wirekafka.storage.log.run import MOST_BATCHES, NOT_PLAIN, Run, begin_run
+from wirekafka.storage.log.run import MOST_BATCHES, Run, begin_run
 from wirekafka.storage.log.timestamps import (
     TimestampOffset,
     TimestampSearch,
@@ -59,6 +60,7 @@ __all__ = [
     "TimestampOffset",
     "TimestampSearch",
     "Unreadable",
+    "append_plainly",
     "begin_run",
     "belongs",
     "clean",

@@ -16,7 +16,8 @@ from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.protocol.records import Codec, Record, batches_in, build_batch
 from wirekafka.storage import LogConfig, PartitionLog
 from wirekafka.storage.disk.files import Data
-from wirekafka.storage.log.run import MOST_BATCHES, NOT_PLAIN, Run, begin_run
+from wirekafka.storage.log.plain import NOT_PLAIN
+from wirekafka.storage.log.run import MOST_BATCHES, Run, begin_run
 
 ATTRIBUTES_LOW_BYTE, MAGIC, BASE_OFFSET_LOW_BYTE = 22, 16, 7
 PRODUCER = {"producer_id": 7, "producer_epoch": 0}

@@ -55,12 +55,6 @@ def test_bytes_that_cannot_be_an_index_are_none() -> None:
     assert OffsetIndex.decode(100, bytes.fromhex("8000000000000001"), 10_000) is None
 
 
-def test_an_index_is_full_by_bytes() -> None:
-    """segment.index.bytes over eight."""
-    assert not filled().is_full(24)
-    assert filled().is_full(23)
-
-
 @given(st.lists(st.tuples(st.integers(1, 1000), st.integers(1, 10_000)), max_size=50), st.integers(0, 60_000))
 def test_lookup_agrees_with_a_plain_search(steps: list[tuple[int, int]], offset: int) -> None:
     """For any index and offset."""

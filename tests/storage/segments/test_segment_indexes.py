@@ -16,6 +16,7 @@ from wirekafka.storage.segments.segment_indexes import (
     load_indexes,
     rebuild_indexes,
 )
+from wirekafka.storage.segments.time_index import TimeIndex
 
 BASE = 10
 INTERVAL = 100
@@ -136,13 +137,17 @@ def test_a_failed_read_of_an_index_is_told(tmp_path: Path) -> None:
 
 
 def test_either_index_may_be_full(tmp_path: Path) -> None:
-    """The time index keeps a place for its last entry."""
+    """segment.index.bytes over 8, or over 12. The time index keeps a place for its last entry: a rolled
+    segment always gets its largest timestamp (TimeIndex.isFull)."""
     _, indexes = made(tmp_path, *range(1000, 1010))
     entries = len(indexes.offsets)
 
     assert not indexes.is_full(12 * (entries + 2))
     assert indexes.is_full(12 * (entries + 1))
     assert indexes.is_full(8 * entries)
+    indexes.times = TimeIndex(BASE)
+    assert indexes.is_full(8 * entries + 7)
+    assert not indexes.is_full(8 * entries + 8)
 
 
 def test_files_that_were_just_made_are_added_to(tmp_path: Path) -> None:

@@ -58,12 +58,6 @@ def test_bytes_that_cannot_be_an_index_are_none() -> None:
     assert TimeIndex.decode(100, data + bytes.fromhex("0000000000000fff00000001")) is None
 
 
-def test_the_last_place_is_kept_for_closing() -> None:
-    """A rolled segment always gets its largest timestamp (TimeIndex.isFull)."""
-    assert filled().is_full(36)
-    assert not filled().is_full(48)
-
-
 def test_indexes_without_an_entry_share_nothing_that_one_of_them_gets() -> None:
     """Empty arrays are shared by all; the first entry makes an index arrays of its own."""
     one, other = TimeIndex(0), TimeIndex(0)

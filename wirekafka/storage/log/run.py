@@ -1,11 +1,7 @@
 """`Run`: plain batches for the end of one log, taken in one by one and written by one call.
 
-A small produce costs more for what is asked about its batch than for the bytes. A batch is plain when the
-answer to all of that is the usual one: a sound header, a time that nobody objects to, the sequence number
-that comes next, room in the segment. That is seen by one look at the header; the offset is given, and when
-several have been taken in they are written together. `PartitionLog.append` is the slow twin: what is not
-plain, and so whatever is to be refused, goes there, and a plain batch leaves the same bytes and the same
-state either way.
+What a plain batch is `plain` says. The offset is given when it is taken in, and when several have been they
+are written together. The slow twin is one `PartitionLog.append` for each.
 
 Begun, filled and written by way of `broker.partition`, within one step of the event loop: nothing else
 happens to the log meanwhile.
@@ -13,24 +9,22 @@ happens to the log meanwhile.
 Source: ours. Kafka's UnifiedLog.append writes a request at a time.
 """
 
-from wirekafka.protocol.records import HEADER_BYTES, Codec
-from wirekafka.protocol.records.batch import HEADER, LENGTH_PREFIX_BYTES, MAGIC_V2, NO_PRODUCER_ID, START
-from wirekafka.protocol.records.checksum import crc32c
-from wirekafka.protocol.records.record import LEAST_RECORD_BYTES
-from wirekafka.storage.acceptance.record_checks import accepted_timestamps
-from wirekafka.storage.config import LOG_APPEND_TIME
+from wirekafka.protocol.records.batch import LENGTH_PREFIX_BYTES, NO_PRODUCER_ID
 from wirekafka.storage.log.log import PartitionLog
+from wirekafka.storage.log.plain import (
+    NOT_PLAIN,
+    appended_of,
+    facts_of,
+    limits_of,
+    may_be_plain,
+    pack_start,
+)
 from wirekafka.storage.producers.state import SEQUENCE_MASK, AppendedBatch
 from wirekafka.storage.segments.segment import WrittenBatch
 
-NOT_PLAIN = -1
 MOST_BATCHES = 64
 _MOST_BYTES = 64 * 1024
 """More is written by itself: from here on a copy costs more than a call."""
-_CHECKED_FROM = 21
-_HIGHEST_CODEC = max(Codec)
-_unpack_header = HEADER.unpack_from
-_pack_start = START.pack_into
 
 
 def begin_run(log: PartitionLog, leader_epoch: int, now_ms: int) -> "Run | None":
@@ -38,11 +32,7 @@ def begin_run(log: PartitionLog, leader_epoch: int, now_ms: int) -> "Run | None"
 
     None where no batch would be plain.
     """
-    if log.failed or log.disk.health.failure or leader_epoch != log.epochs.latest:
-        return None
-    if log.config.message_timestamp_type == LOG_APPEND_TIME:
-        return None
-    return Run(log, leader_epoch, now_ms)
+    return Run(log, leader_epoch, now_ms) if may_be_plain(log, leader_epoch) else None
 
 
 class Run:
@@ -51,11 +41,9 @@ class Run:
     __slots__ = (
         "_batches",
         "_by_producers",
-        "_earliest",
-        "_largest_offset",
-        "_latest",
         "_leader_epoch",
         "_left_bytes",
+        "_limits",
         "_log",
         "_next_offset",
         "_next_sequences",
@@ -65,16 +53,11 @@ class Run:
     )
 
     def __init__(self, log: PartitionLog, leader_epoch: int, now_ms: int) -> None:
-        config = log.config
         self._log = log
         self._leader_epoch = leader_epoch
         self._now_ms = now_ms
         self._next_offset = log.log_end_offset
-        room, self._largest_offset, latest = log.segments.active.room(config, now_ms, MOST_BATCHES)
-        self._left_bytes = min(room, config.max_message_bytes)
-        earliest, self._latest = accepted_timestamps(config, now_ms)
-        self._earliest = max(0, earliest)
-        self._latest = min(self._latest, latest)
+        self._left_bytes, self._limits = limits_of(log, now_ms, MOST_BATCHES)
         self._size = 0
         self._records: list[memoryview] = []
         self._batches: list[WrittenBatch] = []
@@ -86,35 +69,18 @@ class Run:
 
         It must stay as it is until `write`, which patches it in place; before, nothing is changed.
         """
-        size = len(records)
-        if not HEADER_BYTES <= size <= self._left_bytes:
+        base_offset = self._next_offset
+        facts = facts_of(records, self._left_bytes, base_offset, self._limits)
+        if facts is None:
             return NOT_PLAIN
-        (
-            base_offset, length, _, magic, crc, attributes, last_offset_delta, first_time, newest,
-            producer_id, producer_epoch, sequence, count,
-        ) = _unpack_header(records)  # fmt: skip
-        last_offset = self._next_offset + last_offset_delta
-        if (
-            base_offset
-            or length != size - LENGTH_PREFIX_BYTES
-            or magic != MAGIC_V2
-            or not 0 <= attributes <= _HIGHEST_CODEC
-            or count <= 0
-            or count != last_offset_delta + 1
-            or (not attributes and count * LEAST_RECORD_BYTES > size - HEADER_BYTES)
-            or not self._earliest <= first_time <= newest <= self._latest
-            or last_offset > self._largest_offset
-            or crc32c(records[_CHECKED_FROM:]) != crc
-        ):
-            return NOT_PLAIN
+        last_offset, newest, producer_id, producer_epoch, sequence = facts
         if producer_id > NO_PRODUCER_ID:
             if not self._is_next(producer_id, producer_epoch, sequence):
                 return NOT_PLAIN
-            self._next_sequences[producer_id] = producer_epoch, (sequence + count) & SEQUENCE_MASK
-            last_sequence = (sequence + last_offset_delta) & SEQUENCE_MASK
-            appended = AppendedBatch(last_sequence, last_offset, last_offset_delta, newest)
-            self._by_producers.append((producer_id, appended))
-        base_offset = self._next_offset
+            following = (sequence + last_offset - base_offset + 1) & SEQUENCE_MASK
+            self._next_sequences[producer_id] = producer_epoch, following
+            self._by_producers.append((producer_id, appended_of(base_offset, facts)))
+        size = len(records)
         self._records.append(records)
         self._batches.append((base_offset, last_offset, size, newest))
         self._next_offset = last_offset + 1
@@ -153,5 +119,5 @@ class Run:
     def _patched(self) -> memoryview | bytes:
         """What is to be written: the batches with their offsets and the leader epoch."""
         for records, (base_offset, _, size, _) in zip(self._records, self._batches, strict=True):
-            _pack_start(records, 0, base_offset, size - LENGTH_PREFIX_BYTES, self._leader_epoch)
+            pack_start(records, 0, base_offset, size - LENGTH_PREFIX_BYTES, self._leader_epoch)
         return self._records[0] if len(self._records) == 1 else b"".join(self._records)

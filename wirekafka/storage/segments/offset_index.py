@@ -19,52 +19,49 @@ _NO_ENTRIES = array("I")
 class OffsetIndex:
     """Relative offsets and positions, both growing."""
 
-    __slots__ = ("_offsets", "_positions", "base_offset")
+    __slots__ = ("_positions", "base_offset", "relative_offsets")
 
     def __init__(self, base_offset: int) -> None:
         self.base_offset = base_offset
-        self._offsets = self._positions = _NO_ENTRIES
+        self.relative_offsets = self._positions = _NO_ENTRIES
 
     def __len__(self) -> int:
-        return len(self._offsets)
-
-    def is_full(self, index_bytes: int) -> bool:
-        return len(self._offsets) >= index_bytes // ENTRY_BYTES
+        return len(self.relative_offsets)
 
     def add(self, last_offset: int, position: int) -> None:
         """Add an entry behind all others."""
-        if self._offsets is _NO_ENTRIES:
-            self._offsets, self._positions = array("I"), array("I")
-        self._offsets.append(last_offset - self.base_offset)
+        if self.relative_offsets is _NO_ENTRIES:
+            self.relative_offsets, self._positions = array("I"), array("I")
+        self.relative_offsets.append(last_offset - self.base_offset)
         self._positions.append(position)
 
     def lookup(self, offset: int) -> tuple[int, int]:
         """The last entry at or before `offset`; (base offset, 0) when there is none."""
-        slot = bisect_right(self._offsets, offset - self.base_offset) - 1
+        slot = bisect_right(self.relative_offsets, offset - self.base_offset) - 1
         if slot < 0:
             return self.base_offset, 0
-        return self.base_offset + self._offsets[slot], self._positions[slot]
+        return self.base_offset + self.relative_offsets[slot], self._positions[slot]
 
     def first_from(self, position: int) -> int | None:
         """The offset of the first entry at or behind a position; None when there is none."""
         slot = bisect_left(self._positions, position)
-        return self.base_offset + self._offsets[slot] if slot < len(self._positions) else None
+        return self.base_offset + self.relative_offsets[slot] if slot < len(self._positions) else None
 
     def back_from(self, offset: int, entries: int) -> tuple[int, int]:
         """The position of the entry that many before an offset, 0 if there are less; how many there are."""
-        before = bisect_left(self._offsets, max(offset - self.base_offset, 0))
+        before = bisect_left(self.relative_offsets, max(offset - self.base_offset, 0))
         passed = min(entries, before)
         return (self._positions[before - passed] if passed == entries else 0), passed
 
     def last(self) -> tuple[int, int]:
         """The last entry; (base offset, 0) when there is none."""
-        if not self._offsets:
+        if not self.relative_offsets:
             return self.base_offset, 0
-        return self.base_offset + self._offsets[-1], self._positions[-1]
+        return self.base_offset + self.relative_offsets[-1], self._positions[-1]
 
     def encode(self, first_entry: int = 0) -> bytes:
         """The entries from the `first_entry`th on, as they stand in the file."""
-        offsets = self._offsets[first_entry:]
+        offsets = self.relative_offsets[first_entry:]
         pairs = array("I", bytes(ENTRY_BYTES * len(offsets)))
         pairs[0::2] = offsets
         pairs[1::2] = self._positions[first_entry : first_entry + len(offsets)]
@@ -81,10 +78,10 @@ class OffsetIndex:
         if sys.byteorder == "little":
             pairs.byteswap()
         index = cls(base_offset)
-        index._offsets, index._positions = pairs[0::2], pairs[1::2]
-        if not (_grows(index._offsets) and _grows(index._positions)):
+        index.relative_offsets, index._positions = pairs[0::2], pairs[1::2]
+        if not (_grows(index.relative_offsets) and _grows(index._positions)):
             return None
-        if pairs and (index._positions[-1] >= log_bytes or index._offsets[-1] > 0x7FFFFFFF):
+        if pairs and (index._positions[-1] >= log_bytes or index.relative_offsets[-1] > 0x7FFFFFFF):
             return None
         return index
 

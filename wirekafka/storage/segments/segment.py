@@ -12,7 +12,6 @@ Source: Kafka's LogSegment.
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from wirekafka.protocol.records import RecordBatch
 from wirekafka.storage.config import COMPACT, LogConfig
@@ -39,12 +38,8 @@ WrittenBatch = tuple[int, int, int, int]
 """What the indexes have to know of a batch: base offset, last offset, size and largest timestamp."""
 
 
-class Room(NamedTuple):
-    """What a segment takes before the next has to begin: so many bytes, up to an offset and a timestamp."""
-
-    size: int
-    last_offset: int
-    max_timestamp: int
+Room = tuple[int, int, int]
+"""What a segment takes before the next has to begin: so many bytes, up to an offset and a timestamp."""
 
 
 class Segment:
@@ -158,6 +153,18 @@ class Segment:
         self._write(records, position)
         self._note(batch, position)
 
+    def append_plain(self, records: Data, base_offset: int, last_offset: int, max_timestamp: int) -> None:
+        """Write one of which this is known, as `append` does."""
+        position, size = self.size, len(records)
+        file = self._disk.open_files.get(self.path)
+        try:
+            file.write(records, position)
+        except OSError as error:
+            _cut_back(file, position, error)
+            raise
+        self._indexes.note_fields(position, base_offset, last_offset, size, max_timestamp)
+        self.size, self.next_offset = position + size, last_offset + 1
+
     def append_several(self, records: Data, batches: Iterable[WrittenBatch]) -> None:
         """Write batches that lie one behind the other, all or none of them, as `append` does one.
 
@@ -210,12 +217,9 @@ class Segment:
         """What so many batches may have without that one of them belongs into a new segment."""
         index_bytes = config.segment_index_bytes - most_batches * LARGEST_ENTRY_BYTES
         if self.size == 0 or self._indexes.is_full(index_bytes):
-            return Room(0, 0, 0)
-        return Room(
-            config.segment_bytes - self.size,
-            self.base_offset + LARGEST_RELATIVE_OFFSET,
-            self._latest_timestamp(config, now_ms),
-        )
+            return 0, 0, 0
+        largest_offset = self.base_offset + LARGEST_RELATIVE_OFFSET
+        return config.segment_bytes - self.size, largest_offset, self._latest_timestamp(config, now_ms)
 
     def _latest_timestamp(self, config: LogConfig, now_ms: int) -> int:
         """The largest timestamp with which a batch is not too late for a segment that has one."""

@@ -91,8 +91,15 @@ class SegmentIndexes:
         self.next_offset = last_offset + 1
 
     def is_full(self, index_bytes: int) -> bool:
-        """Whether one of the files, of at most so many bytes, has no place for an entry."""
-        return self.offsets.is_full(index_bytes) or self.times.is_full(index_bytes)
+        """Whether one of the files, of at most so many bytes, has no place for an entry.
+
+        In the time index one is left, which closing the segment needs. Asked of every batch, and so written
+        out.
+        """
+        return (
+            len(self.times.timestamps) >= index_bytes // TIME_ENTRY_BYTES - 1
+            or len(self.offsets.relative_offsets) >= index_bytes // OFFSET_ENTRY_BYTES
+        )
 
     # --- made of files
 

@@ -20,46 +20,42 @@ _NO_OFFSETS = array("I")
 class TimeIndex:
     """Timestamps that grow, and relative offsets that do not shrink."""
 
-    __slots__ = ("_offsets", "_timestamps", "base_offset")
+    __slots__ = ("_offsets", "base_offset", "timestamps")
 
     def __init__(self, base_offset: int) -> None:
         self.base_offset = base_offset
-        self._timestamps, self._offsets = _NO_TIMESTAMPS, _NO_OFFSETS
+        self.timestamps, self._offsets = _NO_TIMESTAMPS, _NO_OFFSETS
 
     def __len__(self) -> int:
-        return len(self._timestamps)
-
-    def is_full(self, index_bytes: int) -> bool:
-        """Whether only the place is left that closing a segment needs."""
-        return len(self._timestamps) >= index_bytes // ENTRY_BYTES - 1
+        return len(self.timestamps)
 
     def add(self, timestamp: int, offset: int) -> None:
         """Add an entry, unless the last one says as much."""
-        if timestamp > (self._timestamps[-1] if self._timestamps else -1):
+        if timestamp > (self.timestamps[-1] if self.timestamps else -1):
             self._append(timestamp, offset - self.base_offset)
 
     def _append(self, timestamp: int, relative_offset: int) -> None:
-        if self._timestamps is _NO_TIMESTAMPS:
-            self._timestamps, self._offsets = array("q"), array("I")
-        self._timestamps.append(timestamp)
+        if self.timestamps is _NO_TIMESTAMPS:
+            self.timestamps, self._offsets = array("q"), array("I")
+        self.timestamps.append(timestamp)
         self._offsets.append(relative_offset)
 
     def lookup(self, timestamp: int) -> tuple[int, int]:
         """The last entry at or below `timestamp`; (-1, base offset) when there is none."""
-        slot = bisect_right(self._timestamps, timestamp) - 1
+        slot = bisect_right(self.timestamps, timestamp) - 1
         if slot < 0:
             return -1, self.base_offset
-        return self._timestamps[slot], self.base_offset + self._offsets[slot]
+        return self.timestamps[slot], self.base_offset + self._offsets[slot]
 
     def last(self) -> tuple[int, int]:
         """The last entry; (-1, base offset) when there is none."""
-        if not self._timestamps:
+        if not self.timestamps:
             return -1, self.base_offset
-        return self._timestamps[-1], self.base_offset + self._offsets[-1]
+        return self.timestamps[-1], self.base_offset + self._offsets[-1]
 
     def encode(self, first_entry: int = 0) -> bytes:
         """The entries from the `first_entry`th on, as they stand in the file."""
-        pairs = zip(self._timestamps[first_entry:], self._offsets[first_entry:], strict=True)
+        pairs = zip(self.timestamps[first_entry:], self._offsets[first_entry:], strict=True)
         return b"".join(_ENTRY.pack(timestamp, offset) for timestamp, offset in pairs)
 
     @classmethod
