@@ -8,6 +8,7 @@ allowed a little more. Apache Kafka can stand beside a curve; it is told, and no
 Called by the questions named growth_*.
 """
 
+import functools
 import math
 import resource
 import socket
@@ -26,9 +27,9 @@ from instrument.plots import BESIDE
 from instrument.processes import SERVERS, loop_seconds, pin, pin_this_process
 from instrument.question import progress
 from instrument.text import number
-from rivals import NotAvailable, RunningBroker, start
+from rivals import NotAvailable, RunningBroker, fetch, start
 
-_OURS = "wirekafka"
+_OURS, _KAFKA = "wirekafka", "apache-kafka"
 FLAT, LINEAR = 0.15, 1.1
 """The steepest that a curve may be all in all: of what should not grow, and of what grows with the size."""
 _KAFKAS_NOTE = (
@@ -150,11 +151,14 @@ def measure_kafka(
     """Have Apache Kafka measured beside; give what the reader must know about it."""
     progress("Apache Kafka beside")
     try:
-        with start("apache-kafka", folder, settings) as broker:
+        with start(_KAFKA, folder, settings) as broker:
             measure(growth.beside(), broker)
     except NotAvailable as reason:
         return [f"No Apache Kafka beside: {reason}."]
     return [_KAFKAS_NOTE]
+
+
+fetch_both = functools.partial(fetch, _OURS, _KAFKA)
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:

@@ -34,6 +34,7 @@ from growing import (
     allow_connections,
     connected,
     cost_us,
+    fetch_both,
     make_topic,
     measure_kafka,
     pinned,
@@ -182,7 +183,13 @@ def _keep_busy(growth: Growth, broker: RunningBroker, sizes: Sequence[int]) -> N
             sock.close()
 
 
-QUESTION = Question("growth_connections", "How does cost grow with connections?", ask, minutes=0.7)
+QUESTION = Question(
+    "growth_connections",
+    "How does cost grow with connections?",
+    ask,
+    minutes=0.7,
+    prepare=fetch_both,
+)
 
 if __name__ == "__main__":
     run(QUESTION)

@@ -23,6 +23,7 @@ from growing import (
     Plotted,
     connected,
     cost_us,
+    fetch_both,
     make_topic,
     measure_kafka,
     pinned,
@@ -143,7 +144,13 @@ def _fetch_that_waits(offset: int, topic: str) -> bytes:
     return frame(FETCH.key, FETCH_VERSION, request)
 
 
-QUESTION = Question("growth_fan_out", "How does cost grow with consumers of one tail?", ask, minutes=1.5)
+QUESTION = Question(
+    "growth_fan_out",
+    "How does cost grow with consumers of one tail?",
+    ask,
+    minutes=1.7,
+    prepare=fetch_both,
+)
 
 if __name__ == "__main__":
     run(QUESTION)

@@ -40,6 +40,7 @@ from growing import (
     Plotted,
     connection,
     cost_us,
+    fetch_both,
     make_topic,
     measure_kafka,
     pinned,
@@ -199,7 +200,13 @@ def _metadata_of(topic: str) -> bytes:
     return frame(METADATA.key, METADATA_VERSION, request)
 
 
-QUESTION = Question("growth_partitions", "How does cost grow with partitions?", ask, minutes=3.4)
+QUESTION = Question(
+    "growth_partitions",
+    "How does cost grow with partitions?",
+    ask,
+    minutes=3.4,
+    prepare=fetch_both,
+)
 
 if __name__ == "__main__":
     run(QUESTION)

@@ -25,6 +25,7 @@ from growing import (
     Plotted,
     connection,
     cost_us,
+    fetch_both,
     make_topic,
     measure_kafka,
     pinned,
@@ -127,7 +128,13 @@ def _ask_all(sock: socket, requests: Iterator[bytes], room: bytearray) -> int:
     return count
 
 
-QUESTION = Question("growth_records", "How does cost grow with records?", ask, minutes=0.5)
+QUESTION = Question(
+    "growth_records",
+    "How does cost grow with records?",
+    ask,
+    minutes=0.5,
+    prepare=fetch_both,
+)
 
 if __name__ == "__main__":
     run(QUESTION)

@@ -26,8 +26,8 @@ NOTES = (
     "from a common start to the slowest one's last acknowledgement or record; import, connection and "
     "metadata come before that. Eight clients that read do so each for itself, the same records; those of "
     "perf-test are threads of one Java machine.",
-    "Everything is warm before a turn is counted, Apache Kafka and the Java clients above all: both need ten "
-    "times the processor time at first. The plot of the first turns shows what a broker gives before. "
+    "Everything is warm before a turn is counted, Apache Kafka and the Java clients above all: both need "
+    "many times the processor time at first. The plot of the first turns shows what a broker gives before. "
     "Nothing is pinned, each side begins as often as the other, and a turn begins when all partitions have "
     "their leader: Apache Kafka says some 0.5 s before that a topic is made.",
     "CPU is the whole broker process's, Java's compiler and collector with it; a GB is 1e9 bytes of values "

@@ -128,7 +128,7 @@ async def test_deletion_wakes_the_fetches_that_wait(broker: Broker, nursery: tri
 
     async def fetch() -> None:
         limits = FetchLimits(min_bytes=1, max_bytes=99, max_wait_ms=60_000, committed_only=False)
-        codes.append((await fetch_partitions(plan, limits))[key].error_code)
+        codes.append((await fetch_partitions(plan, limits, broker.timeouts))[key].error_code)
 
     nursery.start_soon(fetch)
     await wait_all_tasks_blocked()

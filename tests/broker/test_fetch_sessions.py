@@ -11,6 +11,7 @@ from tests.broker.conftest import MakePartition
 from tests.broker.support import append
 from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan, FetchSessions
 from wirekafka.broker.fetching import FetchLimits, deadline_of, wait_for_more
+from wirekafka.broker.timeouts import Timeouts
 from wirekafka.protocol.apis.fetch import (
     EpochEndOffset,
     FetchPartition,
@@ -586,7 +587,7 @@ class Waiting:
         plan.watch()
 
     async def wait(self) -> None:
-        assert await wait_for_more(self._plan, LIMITS, self._sizes, deadline_of(LIMITS))
+        assert await wait_for_more(self._plan, LIMITS, self._sizes, Timeouts(), deadline_of(LIMITS))
         self.woken = trio.current_time()
 
 

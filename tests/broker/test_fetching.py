@@ -16,6 +16,7 @@ from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan, Found, Reading
 from wirekafka.broker.fetching import FetchLimits, fetch
 from wirekafka.broker.flushing import Flusher
 from wirekafka.broker.partition import Partition
+from wirekafka.broker.timeouts import Timeouts
 from wirekafka.protocol.apis.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -49,7 +50,12 @@ class Reader:
         self, *, min_bytes: int = 1, max_bytes: int = MUCH, wait_s: float = 10, committed: bool = False
     ) -> list[PartitionData]:
         limits = FetchLimits(min_bytes, max_bytes, int(wait_s * 1000), committed)
-        return list((await fetch(self.plan, limits)).values())
+        timeouts = Timeouts()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(timeouts.run)
+            answer = await fetch(self.plan, limits, timeouts)
+            nursery.cancel_scope.cancel()
+        return list(answer.values())
 
 
 def sizes(answer: list[PartitionData]) -> list[int]:
@@ -133,6 +139,35 @@ async def test_time_is_up_with_less_than_min_bytes(
 
     assert sizes(answer) == [size]
     assert trio.current_time() == pytest.approx(4)
+
+
+async def test_fetch_that_is_rung_when_its_time_is_up_is_answered(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """With too little; it does not wait for a deadline that has been."""
+    partition, size = make_partition(), len(batch())
+    nursery.start_soon(after, 3, partial(append, partition))
+
+    answer = await Reader().wants(partition).fetch(min_bytes=2 * size, wait_s=3)
+
+    assert sizes(answer) == [size]
+    assert trio.current_time() == pytest.approx(3)
+
+
+async def test_fetch_that_is_cancelled_takes_its_timeout_back(
+    make_partition: MakePartition, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """As when the broker stops. Its partition rings, and its time comes, all the same."""
+    timeouts, partition = Timeouts(), make_partition()
+    nursery.start_soon(timeouts.run)
+    with trio.move_on_after(1) as scope:
+        await fetch(Reader().wants(partition).plan, FetchLimits(1, MUCH, 5000, False), timeouts)
+    assert scope.cancelled_caught
+    append(partition)
+    await trio.sleep(10)
+
+    assert len(timeouts) == 0
+    nursery.cancel_scope.cancel()
 
 
 async def test_finished_fetch_waits_no_more(make_partition: MakePartition, autojump_clock: MockClock) -> None:

@@ -68,6 +68,23 @@ async def test_generation_grows_when_a_partition_comes_and_when_it_goes(make: Ma
     assert generations == sorted(set(generations))
 
 
+async def test_each_topic_has_a_generation_of_its_own(make: Make) -> None:
+    """A number that was one topic's is never that of a later state: what was told of it is told anew."""
+    partitions = make(topic(), topic("u", OTHER_ID))
+    seen = [(partitions.generation_of("t"), partitions.generation_of("u"))]
+    await partitions.open_all()
+    seen.append((partitions.generation_of("t"), partitions.generation_of("u")))
+    partitions.remove_topic(TOPIC_ID)
+    partitions.open_one(topic(topic_id=b"\3" * 16), 0)
+    seen.append((partitions.generation_of("t"), partitions.generation_of("u")))
+
+    of_t, of_u = zip(*seen, strict=True)
+
+    assert (of_t[0], of_u[0]) == (0, 0)
+    assert 0 < of_t[1] < of_t[2]
+    assert 0 < of_u[1] == of_u[2]
+
+
 async def test_every_partition_of_the_metadata_is_opened(make: Make, tmp_path: Path) -> None:
     """With its leader epoch, and a folder made if there is none."""
     partitions = make(topic(count=2, leader_epoch=4))

@@ -12,6 +12,7 @@ from wirekafka.broker.fetch_sessions import FetchKey, FetchPlan, Found
 from wirekafka.broker.fetching import FetchLimits, fetch
 from wirekafka.broker.partition import Partition
 from wirekafka.broker.plain_reading import PlainRead, read_plainly
+from wirekafka.broker.timeouts import Timeouts
 from wirekafka.protocol.apis.fetch import EpochEndOffset, FetchPartition, PartitionData
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
 from wirekafka.storage import FileSlice
@@ -93,7 +94,7 @@ async def test_what_is_plain_is_read_as_messages_tell_it(
 
             read = read_plainly(plan_of(*wanted), limits)
 
-            by_messages = list((await fetch(plan_of(*wanted), limits)).values())
+            by_messages = list((await fetch(plan_of(*wanted), limits, Timeouts())).values())
             assert read is not None
             assert told(read) == told_by_messages(by_messages)
             assert read.size_bytes == sum(read.sizes.values()) == sum(map(len, map(_last, told(read))))

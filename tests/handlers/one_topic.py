@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from wirekafka.broker import Broker, Partition
 from wirekafka.broker.fetch_sessions import FetchSessions
+from wirekafka.broker.timeouts import Timeouts
 from wirekafka.handlers import HANDLERS, ClientConnection, Endpoint, Repeated, RequestContext, Waiting
 from wirekafka.ids import TopicPartition
 from wirekafka.protocol.connection import ServerConnection, response_parts
@@ -72,6 +73,7 @@ class Topic:
             Partition(self.directory.open_log(TopicPartition("t", index), TOPIC_ID, config, now_ms=NOW_MS), 0)
             for index in range(PARTITIONS)
         ]
+        self.timeouts = Timeouts()
         self.sessions = FetchSessions(slots=10, draw_id=count(1).__next__)
         self.taken = 0
         """How many requests were answered as repeated ones."""
@@ -81,7 +83,13 @@ class Topic:
         self.client = ClientConnection(
             broker=cast(
                 Broker,
-                SimpleNamespace(partitions=self, clock=self, settings=self, fetch_sessions=self.sessions),
+                SimpleNamespace(
+                    partitions=self,
+                    clock=self,
+                    settings=self,
+                    fetch_sessions=self.sessions,
+                    timeouts=self.timeouts,
+                ),
             ),
             peer="127.0.0.1:1",
             client_host="/127.0.0.1",

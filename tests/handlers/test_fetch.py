@@ -532,22 +532,29 @@ def what_is_told(data: Any) -> tuple[Any, ...]:
     return data.partition_index, data.error_code, data.high_watermark, data.log_start_offset, records
 
 
+COUNT = 3
+SEGMENT_BYTES = 180
 _MEANWHILE_SECONDS = 0.25
 
 
 class SessionHistory:
-    """A session of a broker of five partitions, and what `Everything` would say in its place."""
+    """A session of a broker of three partitions, and what `Everything` would say in its place.
+
+    A segment holds two batches, and every partition has three at first.
+    """
 
     def __init__(self, topic: OneTopic) -> None:
         self._topic = topic
         self._everything = Everything(topic)
         self._session = self._epoch = 0
-        topic.partitions += [self._made(index) for index in range(len(topic.partitions), 5)]
+        topic.partitions += [self._made(index) for index in range(len(topic.partitions), COUNT)]
+        for index in 3 * [*range(COUNT)]:
+            self.happen("append", index, 0)
         topic.find = self._find  # type: ignore[method-assign]
 
     def _made(self, index: int) -> Partition:
         log = self._topic.directory.open_log(
-            TopicPartition("t", index), TOPIC_ID, LogConfig(segment_bytes=300), now_ms=NOW_MS
+            TopicPartition("t", index), TOPIC_ID, LogConfig(segment_bytes=SEGMENT_BYTES), now_ms=NOW_MS
         )
         return Partition(log, 0)
 
@@ -556,6 +563,9 @@ class SessionHistory:
         if found.is_deleted:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         return found
+
+    def _end(self, index: int) -> int:
+        return self._topic.partitions[index].log.log_end_offset
 
     def happen(self, what: str, index: int, number: int) -> None:
         partition = self._topic.partitions[index]
@@ -569,9 +579,9 @@ class SessionHistory:
             records = memoryview(bytearray(batch(timestamp_ms=NOW_MS)))
             partition.append_at_once(records, now_ms=NOW_MS, zstd_allowed=True)
         elif what == "move start":
-            partition.move_start(min(number, partition.log.log_end_offset))
+            partition.move_start(max(0, partition.log.log_end_offset - number))
         elif what == "reconfigure":
-            partition.reconfigure(LogConfig(segment_bytes=300 + number))
+            partition.reconfigure(LogConfig(segment_bytes=SEGMENT_BYTES + number))
         else:
             partition.mark_deleted()
             self._topic.directory.delete_log(partition.log)
@@ -599,7 +609,8 @@ class SessionHistory:
             session_epoch=self._epoch,
             topics=[
                 FetchTopic(
-                    topic_id=TOPIC_ID, partitions=[at(offset, index, most) for index, offset, most in asked]
+                    topic_id=TOPIC_ID,
+                    partitions=[at(self._end(index) - back, index, most) for index, back, most in asked],
                 )
             ],
             forgotten_topics_data=[
@@ -639,19 +650,23 @@ class SessionHistory:
         self._session, self._epoch = parsed.session_id, self._epoch + 1
 
 
-INDEXES = st.integers(0, 4)
+INDEXES = st.integers(0, COUNT - 1)
 EVENTS = st.tuples(
     st.sampled_from(["append", "append", "append at once", "move start", "reconfigure", "delete", "made"]),
     INDEXES,
     st.integers(0, 4),
 )
-ASKED = st.lists(st.tuples(INDEXES, st.integers(0, 4), st.sampled_from([1, 100, MUCH])), max_size=3)
+BACK = st.sampled_from([0, 0, 0, 1, 2, 5, -1])
+"""How far from the end somebody reads."""
+ASKED = st.lists(st.tuples(INDEXES, BACK, st.sampled_from([1, 100, MUCH])), max_size=3)
 HOW = st.tuples(
-    st.sampled_from([1, 150, MUCH]), st.sampled_from([1, 1, 200]), st.sampled_from([0, 1000]), st.integers(0, 1)
+    st.sampled_from([1, 150, MUCH]),
+    st.sampled_from([1, 1, 200]),
+    st.sampled_from([0, 1000]),
+    st.integers(0, 1),
 )
-FETCHES = st.tuples(
-    ASKED, st.lists(INDEXES, max_size=1), HOW, st.none() | EVENTS, st.sampled_from([False] * 9 + [True])
-)
+AT_ONCE = MUCH, 1, 0, 0
+FETCHES = st.tuples(ASKED, st.lists(INDEXES, max_size=1), HOW, EVENTS, st.sampled_from([False] * 9 + [True]))
 
 
 @given(st.lists(EVENTS | FETCHES, max_size=40))
@@ -660,13 +675,20 @@ def test_session_tells_what_who_looks_at_everything_would(steps: list[Any]) -> N
     """At the same time, in the same order: no partition rests for too long, or is told of twice."""
 
     async def live() -> None:
-        with a_topic(segment_bytes=300) as topic:
-            history = SessionHistory(topic)
-            await history.fetch([(index, 0, MUCH) for index in range(5)], [], (MUCH, 1, 0, 0), None, True)
-            for step in steps:
-                if isinstance(step[0], str):
-                    history.happen(*step)
-                else:
-                    await history.fetch(*step)
+        with a_topic(segment_bytes=SEGMENT_BYTES) as topic:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(topic.timeouts.run)
+                await live_with(topic)
+                nursery.cancel_scope.cancel()
+
+    async def live_with(topic: OneTopic) -> None:
+        history = SessionHistory(topic)
+        await history.fetch([(index, 0, MUCH) for index in range(COUNT)], [], AT_ONCE, None, True)
+        await history.fetch([], [], AT_ONCE, None, False)
+        for step in steps:
+            if isinstance(step[0], str):
+                history.happen(*step)
+            else:
+                await history.fetch(*step)
 
     trio.run(live, clock=MockClock(autojump_threshold=0))

@@ -3,7 +3,8 @@
 import contextlib
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -17,12 +18,20 @@ from tests.handlers.support import (
 )
 from tests.support.raw_client import RawClient
 from tests.support.requests import create_topic
-from wirekafka.handlers import HANDLERS
+from wirekafka.broker import Broker
+from wirekafka.broker.kept_answers import KeptAnswers
+from wirekafka.broker.kept_pieces import KeptPieces
+from wirekafka.handlers import HANDLERS, ClientConnection, Endpoint, RequestContext
+from wirekafka.metadata.image import MetadataImage
+from wirekafka.metadata.topics import partition_record
 from wirekafka.protocol.apis.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from wirekafka.protocol.apis.delete_topics import DeleteTopicsRequest
 from wirekafka.protocol.apis.describe_cluster import DescribeClusterRequest
-from wirekafka.protocol.apis.metadata import METADATA, MetadataRequest, MetadataRequestTopic
+from wirekafka.protocol.apis.metadata import METADATA, MetadataRequest, MetadataRequestTopic, MetadataResponse
+from wirekafka.protocol.codec import codec_for
+from wirekafka.protocol.connection import Built
 from wirekafka.protocol.error_codes import ErrorCode
+from wirekafka.protocol.stored.cluster_metadata import TopicRecord
 from wirekafka.testing import RunningBroker, running_broker
 
 TOPIC_OPERATIONS = 0x0DF8
@@ -278,6 +287,51 @@ def test_kept_answer_is_that_which_would_be_made(raw: RawClient, version: int) -
             with every_answer_made():
                 answers.append(raw.ask(asked, version))
             assert answers[0] == answers[1] == answers[2]
+
+
+class OnLine:
+    """Partitions all of which are on line, or none."""
+
+    def __init__(self) -> None:
+        self.generation = 1
+        self.are_online = True
+
+    def is_online(self, topic: str, index: int) -> bool:
+        return self.are_online
+
+    def generation_of(self, topic: str) -> int:
+        return self.generation
+
+
+@pytest.mark.parametrize("version", [5, 13])
+@pytest.mark.parametrize("topics", [None, [MetadataRequestTopic(name="t")]], ids=["all", "one"])
+def test_what_goes_off_line_is_told_so(version: int, topics: list[MetadataRequestTopic] | None) -> None:
+    """Its piece of the answer is made anew."""
+    image, partitions, topic_id = MetadataImage(), OnLine(), b"\1" * 16
+    image.apply(TopicRecord(name="t", topic_id=topic_id))
+    image.apply(partition_record(topic_id, 0, [7]))
+    broker = SimpleNamespace(
+        image=image,
+        partitions=partitions,
+        kept_answers=KeptAnswers(lambda: partitions.generation),
+        kept_pieces=KeptPieces(),
+        node_id=7,
+        rack=None,
+        cluster_id="c",
+    )
+    client = ClientConnection(cast(Broker, broker), "p:1", "/p", Endpoint("p", 1), {})
+    told = []
+    for are_online in (True, False, True):
+        partitions.are_online = are_online
+        partitions.generation += 1
+        at_once = HANDLERS[METADATA.key].at_once
+        assert at_once is not None
+        answer = at_once(MetadataRequest(topics=topics), RequestContext(client, version, "test"))
+        assert isinstance(answer, Built)
+        response = codec_for(MetadataResponse, version).parse(cast(bytes, answer.parts[0]))
+        told.append(response.topics[0].partitions[0].offline_replicas)
+
+    assert told == [[], [7], []]
 
 
 def more_partitions(name: str, count: int) -> CreatePartitionsRequest:

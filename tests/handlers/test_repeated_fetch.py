@@ -174,13 +174,17 @@ async def both_while(
         answers[repeats] = await topic.answers_to(data, repeats=repeats)
         ends.add(trio.current_time() - begun)
 
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(answer, fast, True)
-        nursery.start_soon(answer, slow, False)
-        if act is not None:
-            await trio.sleep(WAIT_MS / 10_000)
-            act(fast)
-            act(slow)
+    async with trio.open_nursery() as running:
+        for topic in (fast, slow):
+            running.start_soon(topic.timeouts.run)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(answer, fast, True)
+            nursery.start_soon(answer, slow, False)
+            if act is not None:
+                await trio.sleep(WAIT_MS / 10_000)
+                act(fast)
+                act(slow)
+        running.cancel_scope.cancel()
     assert answers[True] == answers[False]
     [seconds] = ends
     return answers[True], seconds

@@ -94,6 +94,24 @@ def test_generation_grows_with_every_record() -> None:
     assert image.generation == 2
 
 
+def test_topics_generation_grows_with_its_partitions_alone() -> None:
+    """What another topic has does not matter to what is told of one."""
+    other = b"\2" * 16
+    image = image_of(TopicRecord(name="t", topic_id=ID), TopicRecord(name="u", topic_id=other))
+    seen = []
+    for record in (
+        partition_record(ID, 0, [1]),
+        partition_record(ID, 1, [1]),
+        PartitionChangeRecord(partition_id=0, topic_id=ID, leader=2),
+        partition_record(other, 0, [1]),
+        setting("1"),
+    ):
+        image.apply(record)
+        seen.append(image.topics["t"].generation)
+
+    assert seen == [1, 2, 3, 3, 3]
+
+
 def test_setting_without_value_is_taken_back() -> None:
     """ConfigRecord: null deletes."""
     image = image_of(setting("5"), setting("6"), setting("7", "segment.ms"))

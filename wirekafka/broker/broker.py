@@ -37,6 +37,7 @@ from wirekafka.broker.partition import Partition
 from wirekafka.broker.partitions import Partitions
 from wirekafka.broker.producer_ids import ProducerIds
 from wirekafka.broker.retention import Retention
+from wirekafka.broker.timeouts import Timeouts
 from wirekafka.broker.unlinking import Unlinking
 from wirekafka.metadata import ConfigError, ConfigValue, MetadataImage, MetadataMachine, Settings
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -59,6 +60,7 @@ class Broker:
         self.cluster_id = directory.cluster_id
         self.clock = Clock()
         self.alarms = Alarms(self.clock)
+        self.timeouts = Timeouts()
         self.health = directory.disk.health
         """Whether the data folder can still be written to."""
         self.flusher = Flusher(partial(flush_logs, directory.disk, directory.path), self.health)
@@ -173,6 +175,7 @@ async def open_broker(config: BrokerConfig, watch: Watch = log_progress) -> Asyn
         report_notices(directory)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(broker.alarms.run)
+            nursery.start_soon(broker.timeouts.run)
             nursery.start_soon(broker.flusher.run)
             nursery.start_soon(broker.cluster.reopen_when_asked)
             nursery.start_soon(broker.cluster.make_the_rest)

@@ -13,6 +13,7 @@ import trio
 
 from wirekafka.broker.fetch_sessions import FetchedPartition, FetchKey, FetchPlan
 from wirekafka.broker.partition import Partition
+from wirekafka.broker.timeouts import Timeouts
 from wirekafka.broker.unpacking import run_unpacking
 from wirekafka.protocol.apis.fetch import (
     AbortedTransaction,
@@ -43,7 +44,7 @@ def deadline_of(limits: FetchLimits) -> float:
 
 
 async def fetch(
-    plan: FetchPlan, limits: FetchLimits, deadline: float | None = None
+    plan: FetchPlan, limits: FetchLimits, timeouts: Timeouts, deadline: float | None = None
 ) -> dict[FetchKey, PartitionData]:
     """Read every partition of the plan, in order, within the limits.
 
@@ -58,7 +59,7 @@ async def fetch(
         sizes = {key: _size_bytes(data) for key, data in results.items()}
         del results  # with the files that its slices hold open
         plan.watch()
-        is_time_up = not await wait_for_more(plan, limits, sizes, deadline)
+        is_time_up = not await wait_for_more(plan, limits, sizes, timeouts, deadline)
         plan.look_again()
         results, enough = _read_all(plan, limits)
         enough = enough or is_time_up
@@ -81,7 +82,7 @@ async def _read_indexes(plan: FetchPlan) -> None:
 
 
 async def wait_for_more(
-    plan: FetchPlan, limits: FetchLimits, sizes: dict[FetchKey, int], deadline: float
+    plan: FetchPlan, limits: FetchLimits, sizes: dict[FetchKey, int], timeouts: Timeouts, deadline: float
 ) -> bool:
     """Wait until there may be `min_bytes`, or another request of the session has come.
 
@@ -92,9 +93,11 @@ async def wait_for_more(
     """
     if plan.is_overtaken:
         return True  # the bell is the other request's
-    with trio.CancelScope(deadline=deadline), _Watched(plan) as watched:
+    with _Watched(plan, timeouts, deadline) as watched:
         while not plan.is_overtaken and sum(sizes.values()) < limits.min_bytes:
             rung = await watched.rung()
+            if watched.is_time_up:
+                return False
             if limits.min_bytes <= _ANY_BYTES:
                 break
             for fetched in rung:
@@ -103,17 +106,19 @@ async def wait_for_more(
                 sizes[fetched.key] = limits.min_bytes if is_enough else _size_bytes(data)
                 del data
                 fetched.watch()
-        return True
-    return False
+    return True
 
 
 class _Watched:
     """The partitions of a plan while a request waits for them; those of no session are let go."""
 
-    __slots__ = ("_plan", "_task")
+    __slots__ = ("_plan", "_task", "_timeout", "_timeouts", "is_time_up")
 
-    def __init__(self, plan: FetchPlan) -> None:
+    def __init__(self, plan: FetchPlan, timeouts: Timeouts, deadline: float) -> None:
         self._plan = plan
+        self.is_time_up = False
+        self._timeout = timeouts.set(deadline, self._end)
+        self._timeouts = timeouts
         self._task: trio.lowlevel.Task | None = None
         """The one that waits, until it is woken. An event would be made anew for every record."""
 
@@ -122,6 +127,7 @@ class _Watched:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._timeouts.take_back(self._timeout)
         reading = self._plan.reading
         if reading.wake != self._wake:
             return  # another request of the session waits
@@ -134,6 +140,10 @@ class _Watched:
         if task is not None:
             trio.lowlevel.reschedule(task)
 
+    def _end(self) -> None:
+        self.is_time_up = True
+        self._wake()
+
     def _give_up(self, _: object) -> trio.lowlevel.Abort:
         self._task = None
         return trio.lowlevel.Abort.SUCCEEDED
@@ -141,7 +151,7 @@ class _Watched:
     async def rung(self) -> list[FetchedPartition]:
         """Wait for any, and give those that have rung since the last time."""
         reading = self._plan.reading
-        if not reading.rung:
+        if not reading.rung and not self.is_time_up:
             self._task = trio.lowlevel.current_task()
             await trio.lowlevel.wait_task_rescheduled(self._give_up)
         if self._plan.is_overtaken:

@@ -8,7 +8,7 @@ Source: ours.
 
 from collections.abc import Hashable
 
-_MOST_BYTES = 8 * 1024 * 1024
+_MOST_BYTES = 16 * 1024 * 1024
 _AROUND_BYTES = 400
 """What a piece takes besides its bytes: the key, which is short, the mark, and the places of all three."""
 

@@ -82,7 +82,7 @@ class Partitions:
         return topic.name
 
     def generation_of(self, topic: str) -> int:
-        """Tell by a number whether a partition of a topic has gone on line or off line; 0 before the first."""
+        """Tell by a number whether one of a topic has gone on line or off line since; 0 before the first."""
         return self._generations.get(topic, 0)
 
     def exists(self, topic: str, partition: int) -> bool:

@@ -88,7 +88,7 @@ class Fetching:
 
     async def read_and_answer(self, deadline: float | None = None) -> FetchResponse:
         """Answer when there is enough, or the time is up."""
-        results = await fetch_partitions(self.plan, self.limits, deadline)
+        results = await fetch_partitions(self.plan, self.limits, self.context.broker.timeouts, deadline)
         if self.context.version < _OLDEST_WITH_STORAGE_ERROR:
             _say_not_leader(results.values())
         return _answer(self.plan, results, self.context)
@@ -98,12 +98,12 @@ class Fetching:
 
         `sizes` says what there was when watching the plan's partitions began; None that it has not.
         """
-        plan, limits = self.plan, self.limits
+        plan, limits, timeouts = self.plan, self.limits, self.context.broker.timeouts
         deadline = fetch_deadline(limits)
         is_time_up = False
         while True:
             if sizes is not None:
-                is_time_up = not await wait_for_more(plan, limits, sizes, deadline)
+                is_time_up = not await wait_for_more(plan, limits, sizes, timeouts, deadline)
                 plan.look_again()
             read = None if plan.is_overtaken else read_plainly(plan, limits)
             if read is None:

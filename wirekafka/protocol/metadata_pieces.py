@@ -1,8 +1,8 @@
 """The body of a Metadata answer, put together of one piece a topic.
 
 Called by `handlers.metadata`, which keeps the pieces: with thousands of topics, of which one has changed, the
-others need not be written anew. Where the topics stand in a body is found out from two that the codec made; to
-it tests hold what is put together.
+others need not be written anew. Where the topics stand in a body is found out from two that the codec made,
+and tests hold what is put together to what it makes.
 
 Source: ours; the forms are those of `apis.metadata`.
 """
