@@ -332,7 +332,7 @@ async def test_however_long_the_time_is_it_ends(
 async def test_who_is_to_be_rung_is_so_by_whatever_flush_makes_it_last(
     make_partition: MakePartition, flusher: Flusher, disk: FlushAtWill, mock_clock: MockClock
 ) -> None:
-    """After a disk that was full, the upkeep flushes before the flusher tries again, and readers see the end."""
+    """After a disk that was full the upkeep may flush before the flusher tries again: readers see it."""
     partition = make_partition(flusher=flusher, durability="fsync")
     disk.failure = NO_SPACE
     await produce(partition).flush.ended.wait()

@@ -670,7 +670,7 @@ FETCHES = st.tuples(ASKED, st.lists(INDEXES, max_size=1), HOW, EVENTS, st.sample
 
 
 @given(st.lists(EVENTS | FETCHES, max_size=40))
-@hypothesis_settings(deadline=None)
+@hypothesis_settings(deadline=None, derandomize=True)
 def test_session_tells_what_who_looks_at_everything_would(steps: list[Any]) -> None:
     """At the same time, in the same order: no partition rests for too long, or is told of twice."""
 
