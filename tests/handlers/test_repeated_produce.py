@@ -22,7 +22,7 @@ from tests.handlers.support import batch
 from tests.support.raw_client import parse_response, request_frame
 from wirekafka.broker import Partition
 from wirekafka.handlers import CloseConnection
-from wirekafka.protocol.alike import Likenesses
+from wirekafka.protocol.alike import ProduceLikenesses
 from wirekafka.protocol.apis.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from wirekafka.protocol.connection import ServerConnection
 from wirekafka.protocol.error_codes import ErrorCode, KafkaError
@@ -156,7 +156,7 @@ async def after_a_fault(topic: Topic, data: bytes) -> tuple[int, list[tuple[int,
     return count, answered(split(joined(parts))), frames
 
 
-@pytest.mark.parametrize("where", [(Run, "take"), (Partition, "begin_run"), (Likenesses, "find")])
+@pytest.mark.parametrize("where", [(Run, "take"), (Partition, "begin_run"), (ProduceLikenesses, "find")])
 async def test_after_a_fault_before_the_write_requests_go_the_usual_way(
     where: tuple[type, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

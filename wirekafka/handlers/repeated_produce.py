@@ -16,7 +16,7 @@ from wirekafka.handlers.context import ClientConnection
 from wirekafka.handlers.produce import produce
 from wirekafka.ids import NO_TOPIC_ID
 from wirekafka.metadata import is_internal
-from wirekafka.protocol.alike import Alike, Likeness, Likenesses
+from wirekafka.protocol.alike import AlikeProduce, ProduceLikeness, ProduceLikenesses
 from wirekafka.protocol.apis.produce import ProduceRequest
 from wirekafka.protocol.connection import ReceivedRequest, response_parts
 from wirekafka.protocol.error_codes import KafkaError
@@ -37,7 +37,7 @@ class _UnderWay:
 
     __slots__ = ("answers", "done", "found", "writing")
 
-    def __init__(self, found: list[Alike]) -> None:
+    def __init__(self, found: list[AlikeProduce]) -> None:
         self.found = found
         self.answers: list[bytes] = []
         self.done = 0
@@ -59,7 +59,7 @@ class RepeatedProduce:
 
     def __init__(self, client: ClientConnection) -> None:
         self._broker = client.broker
-        self._likenesses = Likenesses()
+        self._likenesses = ProduceLikenesses()
         self._most = MOST_BATCHES
         """How many are looked for: one, when the last was not plain: the next may not be either."""
         self._said: set[tuple[object, ...]] = set()
@@ -129,7 +129,7 @@ class RepeatedProduce:
                 ]
         return len(taken)
 
-    def _partition_of(self, likeness: Likeness) -> Partition | None:
+    def _partition_of(self, likeness: ProduceLikeness) -> Partition | None:
         """Look the partition up; None where there is none, or few may write: `produce` finds out again."""
         partitions, topic = self._broker.partitions, likeness.topic
         try:
@@ -152,7 +152,7 @@ class RepeatedProduce:
         )  # fmt: skip
         if said not in self._said and len(self._said) < _MOST_LIKENESSES:
             self._said.add(said)
-            self._likenesses.add(Likeness(request))
+            self._likenesses.add(ProduceLikeness(request))
 
 
 def _may_be_repeated(message: ProduceRequest, version: int) -> bool:
@@ -163,7 +163,7 @@ def _may_be_repeated(message: ProduceRequest, version: int) -> bool:
     return len(topics) == 1 and len(topics[0].partition_data) == 1
 
 
-def _refusal(likeness: Likeness, correlation_id: int, error: KafkaError) -> bytes:
+def _refusal(likeness: ProduceLikeness, correlation_id: int, error: KafkaError) -> bytes:
     """The frame that tells of a failed write. Raises CloseConnection where none is awaited."""
     request = dataclasses.replace(likeness.request, correlation_id=correlation_id)
     assert isinstance(request.message, ProduceRequest)

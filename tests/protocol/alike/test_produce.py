@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.raw_client import request_frame
-from wirekafka.protocol.alike import Alike, Likeness, Likenesses
+from wirekafka.protocol.alike import AlikeProduce, ProduceLikeness, ProduceLikenesses
 from wirekafka.protocol.apis.produce import (
     PRODUCE,
     PartitionProduceData,
@@ -43,10 +43,10 @@ def received(request: ProduceRequest, version: int, client_id: str | None = "raw
     return parse_request(memoryview(bytearray(frame))[4:])
 
 
-def known(*requests: ReceivedRequest) -> Likenesses:
-    likenesses = Likenesses()
+def known(*requests: ReceivedRequest) -> ProduceLikenesses:
+    likenesses = ProduceLikenesses()
     for request in requests:
-        likenesses.add(Likeness(request))
+        likenesses.add(ProduceLikeness(request))
     return likenesses
 
 
@@ -64,7 +64,7 @@ def frames_of(data: bytes, max_frame_bytes: int = 1 << 20) -> FrameBuffer:
     return frames
 
 
-def found_in(data: bytes, likenesses: Likenesses) -> list[Alike]:
+def found_in(data: bytes, likenesses: ProduceLikenesses) -> list[AlikeProduce]:
     return likenesses.find(frames_of(data), MOST)
 
 
@@ -97,7 +97,7 @@ def a_produce_without_records(request: ReceivedRequest) -> ProduceRequest:
 @every_version
 def test_the_answer_is_what_the_codec_builds(version: int) -> None:
     request = received(a_produce(index=3), version)
-    likeness = Likeness(request)
+    likeness = ProduceLikeness(request)
     for correlation_id, base_offset, start in ((0, 0, 0), (-1, 1 << 60, 5), (2**31 - 1, 255, 1 << 40)):
         partition = PartitionProduceResponse(
             index=3, error_code=0, base_offset=base_offset, log_start_offset=start
@@ -191,7 +191,7 @@ def test_starts_of_several_lengths_are_known_but_not_of_any_number() -> None:
 
 
 def test_where_nothing_is_known_nothing_is_found() -> None:
-    assert found_in(request_frame(a_produce(), 9), Likenesses()) == []
+    assert found_in(request_frame(a_produce(), 9), ProduceLikenesses()) == []
 
 
 @settings(max_examples=300, deadline=None)

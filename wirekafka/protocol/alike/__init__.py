@@ -4,14 +4,14 @@ Called by `handlers.repeated_produce` and `handlers.repeated_fetch`.
 """
 
 from wirekafka.protocol.alike.fetch import AlikeFetch, FetchLikeness, FetchLikenesses, may_be_repeated
-from wirekafka.protocol.alike.produce import Alike, Likeness, Likenesses
+from wirekafka.protocol.alike.produce import AlikeProduce, ProduceLikeness, ProduceLikenesses
 
 __all__ = [
-    "Alike",
     "AlikeFetch",
+    "AlikeProduce",
     "FetchLikeness",
     "FetchLikenesses",
-    "Likeness",
-    "Likenesses",
+    "ProduceLikeness",
+    "ProduceLikenesses",
     "may_be_repeated",
 ]

@@ -1,11 +1,12 @@
 """Produce requests that say what an earlier one said but for their records, told by comparing bytes.
 
 A producer of one partition sends the same bytes over and over: all that changes is the length, the
-correlation id and the records. So what stands between those two is kept (`Likeness`), and a request that has
-it is not parsed: a slice and a look into a dict find its records. The answer to it is kept likewise, with
-places for the correlation id and the offsets. Both are made by the codec, from the first such request, and
-tests hold them to it: a request that has the bytes would be parsed to the same values, an answer is the bytes
-that would be built. Whatever looks otherwise, be it a header with tagged fields, is left to the codec.
+correlation id and the records. So what stands between those two is kept (`ProduceLikeness`), and a request
+that has it is not parsed: a slice and a look into a dict find its records, or when it has the length of the
+one before it, one call that takes it to pieces. The answer to it is kept likewise, with places for the
+correlation id and the offsets. Both are made by the codec, from the first such request, and tests hold them
+to it: a request that has the bytes would be parsed to the same values, an answer is the bytes that would be
+built. Whatever looks otherwise, be it a header with tagged fields, is left to the codec.
 
 Called by `handlers.repeated_produce`.
 
@@ -41,7 +42,7 @@ _NONE = (0, 0)
 _MOST_LENGTHS = 4
 
 
-class Likeness:
+class ProduceLikeness:
     """What the requests to one partition have in common; made from one of them.
 
     `start` is what stands between the correlation id and the length of the records.
@@ -119,7 +120,7 @@ class Likeness:
         return (at, last) if view[last:stop] == _NO_TAGS else _NONE
 
 
-Alike = tuple[Likeness, int, memoryview, int]
+AlikeProduce = tuple[ProduceLikeness, int, memoryview, int]
 """A request that is like an earlier one: its correlation id, its records, which are a view of the buffer, and
 where the next frame begins, to be given to `FrameBuffer.pass_over`."""
 
@@ -129,7 +130,7 @@ class _Form:
 
     __slots__ = ("first", "last", "likeness", "said", "size", "unpack")
 
-    def __init__(self, likeness: Likeness, view: memoryview, first: int, last: int) -> None:
+    def __init__(self, likeness: ProduceLikeness, view: memoryview, first: int, last: int) -> None:
         """Made from one that begins where `view` does, with the places of its records in it."""
         size = LENGTH_BYTES + _LENGTH.unpack_from(view)[0]
         pieces = struct.Struct(f">8si{first - _HEAD_BYTES}s{last - first}x{size - last}s")
@@ -139,19 +140,19 @@ class _Form:
         self.likeness, self.first, self.last, self.size = likeness, first, last, size
 
 
-class Likenesses:
+class ProduceLikenesses:
     """Those that are known, found by their starts."""
 
     __slots__ = ("_by_start", "_form", "_last", "_lengths")
 
     def __init__(self) -> None:
-        self._by_start: dict[bytes, Likeness] = {}
+        self._by_start: dict[bytes, ProduceLikeness] = {}
         self._lengths: tuple[int, ...] = ()
         self._form: _Form | None = None
-        self._last: tuple[Likeness | None, int] = (None, 0)
-        """Likeness and length of the one that was found last; when both come again they have a form."""
+        self._last: tuple[ProduceLikeness | None, int] = (None, 0)
+        """Which one was found last, and its length; when both come again they have a form."""
 
-    def add(self, likeness: Likeness) -> None:
+    def add(self, likeness: ProduceLikeness) -> None:
         """Know one more; the fifth length of a start is one too many, and passed over."""
         length = len(likeness.start)
         if length not in self._lengths:
@@ -160,12 +161,12 @@ class Likenesses:
             self._lengths += (length,)
         self._by_start[likeness.start] = likeness
 
-    def find(self, frames: FrameBuffer, most: int) -> list[Alike]:
+    def find(self, frames: FrameBuffer, most: int) -> list[AlikeProduce]:
         """The requests at hand, at most so many, up to the first that is like none, or not all there.
 
         Nothing is taken.
         """
-        found: list[Alike] = []
+        found: list[AlikeProduce] = []
         if not self._lengths:
             return found
         view, position, end = frames.unread()
@@ -187,7 +188,7 @@ class Likenesses:
             position = one[3]
         return found
 
-    def _find_one(self, view: memoryview, position: int, end: int) -> Alike | None:
+    def _find_one(self, view: memoryview, position: int, end: int) -> AlikeProduce | None:
         length, key_and_version, correlation_id = _HEAD.unpack_from(view, position)
         stop = position + LENGTH_BYTES + length
         if not position < stop <= end:
@@ -204,7 +205,7 @@ class Likenesses:
         self._last = said
         return likeness, correlation_id, view[first:last], stop
 
-    def _like(self, view: memoryview, start: int) -> tuple[Likeness | None, int]:
+    def _like(self, view: memoryview, start: int) -> tuple[ProduceLikeness | None, int]:
         """The likeness that has the bytes from `start` on, and where they end."""
         for length in self._lengths:
             end = start + length
@@ -241,7 +242,7 @@ def _start_of(empty: ReceivedRequest, null: ReceivedRequest) -> bytes:
     return one[_HEAD_BYTES - LENGTH_BYTES : first_difference(one, other)]
 
 
-def _answer(likeness: Likeness, log_start_offset: int) -> bytes:
+def _answer(likeness: ProduceLikeness, log_start_offset: int) -> bytes:
     partition = PartitionProduceResponse(
         index=likeness.partition, error_code=0, base_offset=0, log_start_offset=log_start_offset
     )
