@@ -28,6 +28,8 @@ SETTINGS = {
     "group.consumer.assignor.offload.enable": "false",
 }
 """Both brokers have these: a quick start, Kafka's heartbeats, and assignments made within one of them."""
+OF_KAFKA_ALONE = {"log.initial.task.delay.ms": "3600000"}
+"""Its retention, which begins 30 s after the start by default, takes no old records from under a scenario."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ class Outcome:
 def both_brokers(own_settings: Mapping[str, str]) -> Iterator[tuple[Side, Side]]:
     """Run Apache Kafka and wirekafka for the length of the block. Raises NotAvailable."""
     settings = {**SETTINGS, **own_settings}
-    with kafka_node(settings) as kafka, running_broker(settings=settings | {"node.id": "1"}) as ours:
+    theirs = kafka_node(settings | OF_KAFKA_ALONE)
+    with theirs as kafka, running_broker(settings=settings | {"node.id": "1"}) as ours:
         sides = Side("Apache Kafka", kafka.bootstrap), Side("wirekafka", ours.bootstrap)
         for side, cluster_id in zip(sides, (CLUSTER_ID, ours.cluster_id), strict=True):
             side.cluster_id = cluster_id
