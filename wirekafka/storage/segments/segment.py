@@ -156,12 +156,7 @@ class Segment:
     def append_plain(self, records: Data, base_offset: int, last_offset: int, max_timestamp: int) -> None:
         """Write one of which this is known, as `append` does."""
         position, size = self.size, len(records)
-        file = self._disk.open_files.get(self.path)
-        try:
-            file.write(records, position)
-        except OSError as error:
-            _cut_back(file, position, error)
-            raise
+        self._write(records, position)
         self._indexes.note_fields(position, base_offset, last_offset, size, max_timestamp)
         self.size, self.next_offset = position + size, last_offset + 1
 
